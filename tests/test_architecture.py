@@ -38,6 +38,7 @@ ORDER = [
     {"dynamics", "studies"},
     {"fmi"},
     {"analysis"},
+    {"cad"},
     {"viewer"},
     {"cases"},
     {"testing"},

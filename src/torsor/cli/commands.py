@@ -22,6 +22,7 @@ from . import (
     doctor_command,
     export_command,
     kinematics_command,
+    mates_command,
     new_model,
     statics_commands,
     study_command,
@@ -79,6 +80,7 @@ OVERVIEW = """torsor simulates mechanisms: bodies, joints, constraints, forces, 
   torsor info four-bar                bodies, degrees of freedom, redundant constraints
   torsor run robot.urdf --until 2     URDF and MJCF files run, too
   torsor convert four-bar bar.yaml    write a model file (YAML); it runs, too
+  torsor mates arm.step               a CAD assembly: report of its import, joints that its faces suggest
   torsor study, equilibrium, modes, kinematics, assemble, check, resume
   torsor doctor                       is this installation complete?
 
@@ -293,7 +295,7 @@ for command in (
     check_command.check, component_commands.save, component_commands.trust, study_command.study,
     kinematics_command.kinematics, assemble_command.assemble,
     statics_commands.equilibrium, statics_commands.modes, view_command.view, new_model.new, doctor_command.doctor,
-    convert_command.convert, export_command.export,
+    convert_command.convert, export_command.export, mates_command.mates,
 ):  # fmt: skip
     app.command()(command)
 

@@ -22,6 +22,7 @@ class Source:
 
     given, settings   what was typed; digest: of the file that it names, None for a case
     expect            values that a run must reproduce
+    imported          what a file of a registered format gives
     """
 
     model: Model
@@ -34,6 +35,7 @@ class Source:
     settings: dict = field(default_factory=dict)
     digest: str | None = None
     expect: list = field(default_factory=list)
+    imported: Any = None
 
     def until(self, given=None):
         """The end time that is given, or that the source recommends."""
@@ -152,7 +154,9 @@ def _content(path):
     from .. import cases
 
     if os.path.isdir(path):
-        raise OptionError(f"{path!r} is a folder; give a case, or a Python, YAML, URDF or MJCF file, or a component")
+        raise OptionError(
+            f"{path!r} is a folder; give a case, or a Python, YAML, URDF, MJCF or CAD file, or a component"
+        )
     named = path.endswith(".py") or _is_described(path) or _is_component(path)
     if not named and not os.path.exists(path):
         raise OptionError(f"{path!r} is neither a case nor a file. Cases: {', '.join(cases.names())}.")
@@ -215,17 +219,17 @@ def command(folder, stored):
 
 def _read_file(path, settings):
     """A file of a registered format; `notes` say what of it the model does not hold. Settings go to the options of its reader that
-    are on or off, else to the model's parameters."""
-    from ..exchange.reader import read, switches
+    are on or off or texts, else to the model's parameters."""
+    from ..exchange.reader import read, typed_options
 
     digest = digest_of(path)
-    options = switches(path)
+    options = typed_options(path)
     ours, theirs = _split(settings, options)
-    found = read(path, **{name: _parse_switch(name, value) for name, value in ours.items()})
+    found = read(path, **{k: _parse_switch(k, x) if options[k] else x for k, x in ours.items()})
     _refuse_unknown_settings(found.model, theirs, options)
     run = dict(found.run)
     theirs = run.pop("parameters", {}) | theirs
-    return Source(found.model, theirs, run, notes=found.report, digest=digest, expect=found.expect)
+    return Source(found.model, theirs, run, notes=found.report, digest=digest, expect=found.expect, imported=found)
 
 
 def _parse_switch(name, value):
@@ -241,7 +245,9 @@ def _file(path, settings):
         raise OptionError(f"{path!r} is a result, not a model; `torsor plot {path} DIR` draws it")
     code = _content(path)
     if os.path.splitext(path)[1] not in (".py", ""):
-        raise OptionError(f"{path!r} is no model: give a case, or a Python, YAML, URDF or MJCF file, or a component")
+        raise OptionError(
+            f"{path!r} is no model: give a case, or a Python, YAML, URDF, MJCF or CAD file, or a component"
+        )
     names: dict[str, Any] = {"__name__": "torsor_model", "__file__": os.path.abspath(path)}
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     with explain_user_errors(path):

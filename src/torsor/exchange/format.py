@@ -32,12 +32,14 @@ class Format(ABC):
 
     shows      what its files look like, in words, for messages
     suffixes   endings of their names, by which the command line distinguishes them from Python files
+    texts      options that the command line takes as texts, such as names of files
     """
 
     kind = "format"
     key: str
     shows: str
     suffixes: tuple[str, ...]
+    texts: tuple[str, ...] = ()
 
     @staticmethod
     @abstractmethod

@@ -29,10 +29,11 @@ def read(path: str | os.PathLike, **options: Any) -> Imported:
         raise ModelError(f"{content.file}: bodies are nested too deeply to be read") from None
 
 
-def switches(path):
-    """Names of the options with which a file may be read that are on or off."""
-    given = signature(_format_of(path, Content(path)).read).parameters
-    return [name for name, option in given.items() if isinstance(option.default, bool)]
+def typed_options(path):
+    """Options with which a file may be read from the command line, by name: True for those that are on or off, False for texts."""
+    found = _format_of(path, Content(path))
+    given = signature(found.read).parameters
+    return {name: True for name, x in given.items() if isinstance(x.default, bool)} | dict.fromkeys(found.texts, False)
 
 
 def _format_of(path, content):

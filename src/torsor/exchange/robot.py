@@ -23,7 +23,7 @@ IN_SOME_STATES = ("contact", "collision", "range", "limit", "friction", "frictio
 class Note:
     """One thing that the model does not say as the file does.
 
-    kind      "ignored", "approximated", "unsupported", "missing" or "renamed"
+    kind      "ignored", "approximated", "unsupported", "missing", "renamed", "welded" or "questionable"
     element   what it is about, by tag and name
     message   what became of it
     where     file:line
@@ -38,7 +38,7 @@ class Note:
     def importance(self) -> int:
         """0: the motion differs everywhere; 1: it differs in some states, as with limits, friction and contacts; 2: nothing moves
         in another way. Notes of a report come in this order."""
-        if self.kind in ("renamed", "missing") or self.element.startswith(WITHOUT_MOTION):
+        if self.kind in ("renamed", "missing", "welded") or self.element.startswith(WITHOUT_MOTION):
             return 2
         return 1 if self.element.startswith(IN_SOME_STATES) or self.kind == "questionable" else 0
 

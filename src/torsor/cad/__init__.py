@@ -1,0 +1,1 @@
+"""CAD assemblies as mechanisms: STEP and FreeCAD files, and objects of build123d."""
