@@ -16,7 +16,6 @@ EXTRAS = {  # extra -> the modules it brings, and what needs them
     "dask": (("distributed",), "studies on clusters"),
     "view": (("trimesh",), "meshes other than STL in the viewer"),
     "cad": (("OCP",), "reading CAD assemblies"),
-    "view": (("trimesh",), "meshes in the viewer"),
     "docs": (("sphinx", "furo", "myst_parser"), "the documentation site"),
 }
 WIDTH = 12
