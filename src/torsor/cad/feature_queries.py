@@ -18,8 +18,8 @@ from .contacts import distance_of_faces, touch
 from .parts import Part, Parts
 from .solids import Feature
 
-KINDS = ("cylinder", "plane", "sphere")
-SIZES = ("d", "r", "length", "area")
+FACE_KINDS = ("cylinder", "plane", "sphere")
+SIZE_WORDS = ("d", "r", "length", "area")
 SIZE_WITHIN = 1e-3  # relative difference of a size from the one that is wanted
 NEAREST_RATIO = 1e-6  # difference of two distances / size of the part, below which none of them is the nearest
 SIZE = re.compile(r"([A-Za-z]+)\s*=\s*(\S+)\Z")
@@ -52,16 +52,16 @@ class Found:
 
 def is_query(given: Any) -> bool:
     """Whether a value is a query, by its first word."""
-    return isinstance(given, str) and given.strip().lower().partition(" ")[0] in KINDS
+    return isinstance(given, str) and given.strip().lower().partition(" ")[0] in FACE_KINDS
 
 
 def parse(text: str, unit: float, where: str) -> Query:
     """The query that a text is. unit: of lengths without a unit [m]."""
     points = [m[1] for m in POINT.finditer(text)]
     words = POINT.sub("@", re.sub(r"\s*=\s*", "=", text)).split()
-    if not words or words[0].lower() not in KINDS:
+    if not words or words[0].lower() not in FACE_KINDS:
         given = words[0] if words else ""
-        raise ModelError(f"{where}: {text!r}: {unknown('kind of face', given, KINDS)}")
+        raise ModelError(f"{where}: {text!r}: {unknown('kind of face', given, FACE_KINDS)}")
     query = Query(text, words[0].lower())
     rest = words[1:]
     while rest:
@@ -69,8 +69,8 @@ def parse(text: str, unit: float, where: str) -> Query:
         lower = word.lower()
         size = SIZE.match(word)
         if size is not None:
-            if size[1] not in SIZES:
-                raise ModelError(f"{where}: {text!r}: {unknown('size', size[1], SIZES)}")
+            if size[1] not in SIZE_WORDS:
+                raise ModelError(f"{where}: {text!r}: {unknown('size', size[1], SIZE_WORDS)}")
             query.sizes[size[1]] = _length(size[2], unit ** (2 if size[1] == "area" else 1), text, where)
         elif lower in ("hole", "shaft"):
             query.hollow = lower == "hole"
@@ -87,7 +87,7 @@ def parse(text: str, unit: float, where: str) -> Query:
             else:
                 query.near = _point(points.pop(0), unit, text, where) if value == "@" else value
         else:
-            known = (*SIZES, "hole", "shaft", "on", "of", "nearest", "touching", "facing")
+            known = (*SIZE_WORDS, "hole", "shaft", "on", "of", "nearest", "touching", "facing")
             raise ModelError(f"{where}: {text!r}: {unknown('word', word, known)}")
     if not query.part:
         raise ModelError(f"{where}: {text!r}: says not on which part: write `{query.kind} … on PART`")
