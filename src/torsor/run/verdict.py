@@ -3,10 +3,11 @@
 import casadi as ca
 import numpy as np
 
+from ..kernels.derivation_lock import DERIVING
 from ..model.topology import spanning_tree
 from ..prepare import large_systems
 from ..start.constraints import Examiner
-from ..start.impostors import IMPOSTOR_IN_RUN, impostors, misaligned_constraints
+from ..start.impostors import ALIGNED_COSINE, IMPOSTOR_IN_RUN
 from ..start.large_start import first_impostor
 from ..start.singular_positions import singular_elements
 from .run_tolerances import REDUNDANT_ROWS_AGREE
@@ -15,31 +16,68 @@ MOST_NAMED = 8  # elements of a singular position that a message names
 OUTPUTS_CHECKED = 9  # a joint that has jumped does not jump back, so that a few outputs suffice
 
 
+class LoopElements:
+    """Elements of a model that may jump to a wrong assembly in a run.
+
+    joints   for each joint, whether it closes a loop
+    others   for each constraint, whether it has no coordinates and is permanent
+    needed   True if there are any
+    """
+
+    def __init__(self, model):
+        self.model = model
+        switched = {id(element) for element in model.switched_elements}  # released, they may have any position
+        cut = {id(joint) for joint in spanning_tree(model).cut} - switched
+        closes = bool(cut) or not all(c.has_coordinates for c in model.constraints)
+        self.joints = np.array([id(joint) in cut for joint in model.joints], bool)
+        self.others = np.array(
+            [closes and id(c) not in switched and is_permanent(model, c) for c in model.constraints], bool
+        )
+        self.needed = bool(self.joints.any() or self.others.any())
+
+    def elements(self):
+        """The elements themselves: joints, then other constraints."""
+        parts = (self.model.joints, self.joints), (self.model.constraints, self.others)
+        return [element for several, chosen in parts for element, one in zip(several, chosen) if one]
+
+    def are_wrong(self, absolute, t, x, R, inputs, length):
+        """True, for each state and element, where the element is satisfied in a wrong assembly.
+
+        absolute   numeric formulation in absolute coordinates
+        t, x, R    times, positions and rotations of the bodies of each state;   inputs   of the kernels
+        length     size of the model in each state
+        """
+        q = absolute_coordinates(self.model, x, R)
+        p = np.concatenate([inputs, np.zeros((len(q), len(absolute.turns)))], axis=1)
+        functions = absolute.start_functions
+        with DERIVING:
+            angle, shift = np.moveaxis(functions["departures"].over(t[:, None], q, p)[:, self.joints], 2, 0)
+            cosines = functions["alignments"].over(t[:, None], q, p)[:, self.others, 0]
+        departure = np.maximum(angle, shift / length[:, None])
+        return np.concatenate([~(departure <= IMPOSTOR_IN_RUN), ~(cosines >= ALIGNED_COSINE)], axis=1)
+
+
+def checked_outputs(count):
+    """Indices of the outputs, of so many, at which assemblies are checked."""
+    return np.unique(np.linspace(0, count - 1, OUTPUTS_CHECKED).astype(int))
+
+
 def find_jumped_element(task, system, data):
     """The first joint of a loop, or other constraint, that is satisfied in a wrong assembly, and the time of the output.
 
     Returns None if there is none.
     """
-    model = task.model
-    switched = {
-        id(element) for element in model.switched_elements
-    }  # these may have any position while they are released
-    cut = {id(joint) for joint in spanning_tree(model).cut if id(joint) not in switched}
-    if not cut and all(c.has_coordinates for c in model.constraints):
+    loops = LoopElements(task.model)
+    if not loops.needed:
         return None
-    some = np.unique(np.linspace(0, data.sizes["time"] - 1, OUTPUTS_CHECKED).astype(int))
+    some = checked_outputs(data.sizes["time"])
+    t, x, R = _poses(data, some)
     if (large := _large_system(task)) is not None:
-        return first_impostor(large, IMPOSTOR_IN_RUN, system.length, *_poses(data, some))
+        return first_impostor(large, IMPOSTOR_IN_RUN, system.length, t, x, R)
+    inputs = np.tile(np.array(system.p)[task.model.input_layout.model_inputs], (len(some), 1))
     absolute = task.derivation().face().absolute
-    for t, q, p in _states(task, system, data, some):
-        joints = [model.joints[k] for k in impostors(absolute, system.length, IMPOSTOR_IN_RUN, t, q, p)]
-        others = [
-            c for c, _ in misaligned_constraints(absolute, t, q, p) if id(c) not in switched and is_permanent(model, c)
-        ]
-        wrong = [joint for joint in joints if id(joint) in cut] + others
-        if wrong:
-            return wrong[0], float(t)
-    return None
+    wrong = np.argwhere(loops.are_wrong(absolute, t, x, R, inputs, np.full(len(some), system.length)))
+    return (loops.elements()[wrong[0][1]], float(t[wrong[0][0]])) if len(wrong) else None
 
 
 def violated_redundant_constraints(task, system, data):
@@ -121,6 +159,11 @@ def _states(task, system, data, some):
     p = np.concatenate(
         [system.p[task.model.input_layout.model_inputs], np.zeros(len(task.derivation().face().absolute.turns))]
     )
-    whole = np.concatenate([x, R.swapaxes(2, 3).reshape(*x.shape[:2], 9)], axis=2)
-    keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in task.model.bodies])
-    return [(t, q, p) for t, q in zip(times, whole.reshape(len(some), -1)[:, keep])]
+    return list(zip(times, absolute_coordinates(task.model, x, R), np.tile(p, (len(some), 1))))
+
+
+def absolute_coordinates(model, x, R):
+    """Absolute coordinates of states, from positions and rotations of the bodies."""
+    every = np.concatenate([x, R.swapaxes(2, 3).reshape(*x.shape[:2], 9)], axis=2)
+    keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in model.bodies])
+    return every.reshape(len(x), -1)[:, keep]

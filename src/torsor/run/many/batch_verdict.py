@@ -7,33 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.derivation_lock import DERIVING
-from ...model.topology import spanning_tree
-from ...start.impostors import ALIGNED_COSINE, IMPOSTOR_IN_RUN
 from ..run_tolerances import REDUNDANT_ROWS_AGREE
-from ..verdict import OUTPUTS_CHECKED, is_permanent
+from ..verdict import LoopElements, checked_outputs
 
 
 class BatchVerdict:
-    """Checks of finished runs of a model: wrong assemblies and violated redundant constraints.
-
-    joints   for each joint, whether it closes a loop, so that it may jump to a wrong assembly
-    others   for each constraint, whether it is permanent, so that it may jump to a wrong assembly
-    """
+    """Checks of finished runs of a model: wrong assemblies and violated redundant constraints."""
 
     def __init__(self, task):
         self.model = task.model
         self.projects = task.projection.projects
-        model, switched = self.model, {id(element) for element in self.model.switched_elements}
-        cut = {id(joint) for joint in spanning_tree(model).cut} - switched
-        self.joints = np.array([id(joint) in cut for joint in model.joints], bool)
-        closes = cut or not all(c.has_coordinates for c in model.constraints)
-        self.others = np.array(
-            [closes and id(c) not in switched and is_permanent(model, c) for c in model.constraints], bool
-        )
-        self.needed = bool(self.joints.any() or self.others.any())
-        self.absolute: Any = task.derivation().face().absolute if self.needed else None
-        self.keep = np.concatenate([np.arange(12) < (3 if body.particle else 12) for body in model.bodies])
+        self.loops = LoopElements(task.model)
+        self.absolute: Any = task.derivation().face().absolute if self.loops.needed else None
 
     def right(self, times, variables, length, inputs, redundant):
         """True for each run that is surely correct: no joint of a loop has jumped, and redundant constraints hold.
@@ -47,18 +32,12 @@ class BatchVerdict:
         if self.projects and np.any(redundant):
             drift = variables["position_drift"][1].max(axis=1, initial=0.0)
             good &= ~redundant | (drift <= REDUNDANT_ROWS_AGREE * length)
-        if not self.needed or not len(length):
+        if not self.loops.needed or not len(length):
             return good
-        some = np.unique(np.linspace(0, len(times) - 1, OUTPUTS_CHECKED).astype(int))
+        some = checked_outputs(len(times))
         x, R = (variables[name][1][:, some] for name in ("position", "rotation"))
-        whole = np.concatenate([x, R.swapaxes(3, 4).reshape(*x.shape[:3], 9)], axis=3)
-        q = whole.reshape(len(length) * len(some), -1)[:, self.keep]
-        turns = np.zeros((len(length), len(self.absolute.turns)))
-        p = np.concatenate([inputs[:, self.model.input_layout.model_inputs], turns], axis=1).repeat(len(some), axis=0)
-        t = np.tile(times[some], len(length))[:, None]
-        with DERIVING:
-            angle, shift = np.moveaxis(self.absolute.start_functions["departures"].over(t, q, p)[:, self.joints], 2, 0)
-            cosines = self.absolute.start_functions["alignments"].over(t, q, p)[:, self.others, 0]
-        departure = np.maximum(angle, shift / length.repeat(len(some))[:, None])
-        right = (departure <= IMPOSTOR_IN_RUN).all(axis=1) & (cosines >= ALIGNED_COSINE).all(axis=1)
-        return good & right.reshape(len(length), -1).all(axis=1)
+        x, R = (a.reshape(-1, *a.shape[2:]) for a in (x, R))
+        p = inputs[:, self.model.input_layout.model_inputs].repeat(len(some), axis=0)
+        t = np.tile(times[some], len(length))
+        wrong = self.loops.are_wrong(self.absolute, t, x, R, p, length.repeat(len(some)))
+        return good & ~wrong.reshape(len(length), -1).any(axis=1)
