@@ -23,7 +23,6 @@ WRENCH_ZERO = 1e-7  # wrench of a dependency through a constraint / largest wren
 REACTION_ZERO = 1e-6  # component of a self-equilibrated reaction / largest component
 SECOND_ORDER_ZERO = 1e-7  # σᵀ γ₂ / largest γ₂, see `singular_positions.py`
 STRESS_ZERO = 1e-3  # share of a row in a violated condition of second order / largest share
-NULL_SPACE = 1e-9  # singular value of rows of length 1 in the search for the nearest assembly
 
 # velocities
 DETERMINED_BELOW = (

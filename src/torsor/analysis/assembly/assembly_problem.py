@@ -22,8 +22,8 @@ from ...formulations.graphs.assembly_measures import reachability_errors, smalle
 from ...formulations.graphs.outputs import coordinate_units
 from ...formulations.graphs.run_kernels import eliminate_common_subexpressions
 from ...start.impostors import ALIGNED_COSINE, IMPOSTOR_IN_RUN
+from ...start.levenberg_marquardt import ROWS_DEPENDENT_BELOW
 from .assembly_targets import LENGTH, SIGNAL
-from .assembly_tolerances import ROWS_DEPENDENT_BELOW
 
 FIRST_FORMULATION = "relative"
 SECOND_FORMULATION = "absolute"  # where the first one cannot express the model

@@ -3,8 +3,9 @@
 import numpy as np
 
 from ...lie import Rn
+from ...start.levenberg_marquardt import RESIDUAL_ZERO
 from . import least_squares
-from .assembly_tolerances import RESIDUAL_ZERO, SAME_POSES
+from .assembly_tolerances import SAME_POSES
 
 FAMILY_STEP = 0.01  # rad, or the size of the model: distance at which a neighbour of a movable assembly is searched
 STARTS_PER_ROUND = 32  # random starts that are solved together
@@ -42,7 +43,7 @@ def random_starts(fit_problem, q, random, attempt):
     stop blocks angles that must pass half a turn.
     """
     first = random_configurations(fit_problem.problem, q, random)
-    if not fit_problem.with_stops or attempt % 2 == 0:
+    if not fit_problem.has_stops or attempt % 2 == 0:
         return first
     return _turn_inside_stops(fit_problem, least_squares.minimise(fit_problem.without_stops(), first).q)
 

@@ -8,8 +8,7 @@ dead point or at a stop.
 
 import numpy as np
 
-from ..assembly.assembly_tolerances import RESIDUAL_ROUNDING, RESIDUAL_ZERO
-from ..assembly.least_squares import constrained_step
+from ...start.levenberg_marquardt import RESIDUAL_ROUNDING, RESIDUAL_ZERO, constrained_step
 from .path_tolerances import (
     FIRST_STEP_LIMIT,
     RESIDUAL_SHRINK,

@@ -1,6 +1,6 @@
 """Tolerances of path continuation and of singular positions. Lengths are divided by the size of the model, angles are in rad."""
 
-from ..assembly.assembly_tolerances import RESIDUAL_ZERO
+from ...start.levenberg_marquardt import RESIDUAL_ZERO
 
 # path continuation
 FIRST_STEP_LIMIT = 0.3  # longest first step of Newton's method

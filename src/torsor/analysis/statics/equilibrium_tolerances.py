@@ -20,8 +20,3 @@ ACCELERATION_NOISE = 1e-4  # acceleration / largest acceleration that is the lea
 GAP_CLOSED = 1e-9  # gap of a closed contact
 FORCE_EXCEEDED = 1e-9  # force / sum of its terms, by which a limit of a contact or of friction is exceeded
 EDGE_GAIN_MIN = 1e-13  # gain of an edge of a friction cone / force to be balanced
-
-# descent to the least residual
-RESIDUAL_GAIN_MIN = 1e-12  # relative decrease of the residual by a step, below which the descent ends
-RESIDUAL_LOSS_ROUNDING = 1e-14  # relative increase of the residual that may be rounding
-STEP_NEGLIGIBLE = 1e-10  # step that ends the descent

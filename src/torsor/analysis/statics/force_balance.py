@@ -182,20 +182,18 @@ class Balance:
             U, s, Vt, r, scale = self._decomposition
             r = int((s > FIRM_RESISTANCE_ABOVE * scale).sum()) if firm_only else r
             result = Vt[:r].T @ ((U[:, :r].T @ -self.reduced_residual) / s[:r])
-        return self._coordinate_step(result)
+        return self.coordinate_step(result)
 
-    def marquardt_step(self, damping):
-        """Levenberg-Marquardt step that reduces the residual: (K̂ᵀ K̂ + μ²) δ = −K̂ᵀ r."""
+    def damped_displacement(self, damping):
+        """δ along `free_displacements` that reduces the residual: (K̂ᵀ K̂ + μ²) δ = −K̂ᵀ r, in directions with resistance."""
         U, s, Vt, r, _ = self._decomposition
-        return self._coordinate_step(
-            Vt[:r].T @ (s[:r] / (s[:r] ** 2 + damping**2) * (U[:, :r].T @ -self.reduced_residual))
-        )
+        return Vt[:r].T @ (s[:r] / (s[:r] ** 2 + damping**2) * (U[:, :r].T @ -self.reduced_residual))
 
     def random_step(self, random):
         """A step in a random direction."""
-        return self._coordinate_step(random.standard_normal(self.free_displacements.shape[1]))
+        return self.coordinate_step(random.standard_normal(self.free_displacements.shape[1]))
 
-    def _coordinate_step(self, step):
+    def coordinate_step(self, step):
         """δq and the changes of the user's states for a step along `free_displacements`."""
         n, whole = self.mechanism.equations.sizes["v"], self.free_displacements @ step
         return self.mechanism.columns * whole[:n], whole[n:]

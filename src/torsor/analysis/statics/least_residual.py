@@ -1,38 +1,68 @@
-"""Descent to the least residual, and the error of a search that finds no equilibrium.
+"""The least residual near the start, and the error of a search that finds no equilibrium.
 
-From the start, steps are taken while each reduces the residual,
+From the start, steps (3) of `start/levenberg_marquardt.py` are taken along the displacements δ that the constraints leave free,
 
-    (K̂ᵀ K̂ + μ²) δ = −K̂ᵀ r,        |L⁻¹ b| falls                                                       (1)
+    min |K̂ δ + r|² + μ |δ|²,        |L⁻¹ b| falls                                                       (1)
 
-as in [marquardt1963]. They end where no small displacement changes the residual to first order, K̂ᵀ r = 0, and have no part in
-directions without resistance. b are the unbalanced forces, M = L Lᵀ the masses at the start. The masses must not change: otherwise
-a residual would look small where masses are far from their axes.
+They end where no small displacement changes the residual to first order, K̂ᵀ r = 0, and have no part in directions without
+resistance. b are the unbalanced forces, M = L Lᵀ the masses at the start. The masses must not change: otherwise a residual would
+look small where masses are far from their axes.
 """
 
 import numpy as np
 
 from ...errors import ModelError
-from .equilibrium_tolerances import RESIDUAL_GAIN_MIN, RESIDUAL_LOSS_ROUNDING, STEP_NEGLIGIBLE
+from ...start.levenberg_marquardt import LeastSquares, minimise
 
-MARQUARDT_STEPS = 100
+FIRST_DAMPING = 1e-3  # damping of the first step / stiffness scale
 FARTHER_POINT_RATIO = 0.5  # a point farther away is reported if its imbalance / that of the nearest one is smaller
+
+
+class LeastImbalance(LeastSquares):
+    """The problem of (1), as the only row of its kind: configurations are balances; None: none can be reached."""
+
+    def __init__(self, search, origin):
+        self.search = search
+        self.first_damping = FIRST_DAMPING * origin.stiffness_scale
+
+    def select(self, which):
+        return self
+
+    def move(self, balances, u):
+        balance, search = balances[0], self.search
+        step = balance.coordinate_step(u[0])
+        point = None if search.part(step) < 1 else search.apply_step(balance, step)
+        return as_row(None if point is None else search.balance_with_contacts(point))
+
+    def restore_constraints(self, balances):
+        return balances, np.array([np.inf if balances[0] is None else 0.0])
+
+    def evaluate(self, balances):
+        return (balances.copy(),)
+
+    def cost(self, balances):
+        return np.array([np.inf if balances[0] is None else self.search.imbalance(balances[0]) ** 2])
+
+    def step(self, _, nu, balances):
+        balance = balances[0]
+        u = balance.damped_displacement(np.sqrt(nu[0]) * self.first_damping)
+        slope = np.abs(balance.stiffness.T @ balance.reduced_residual).max(initial=0.0)
+        return u[None], np.array([slope])
+
+
+def as_row(thing):
+    """One thing of any kind as an array with one entry."""
+    row = np.empty(1, object)
+    row[0] = thing
+    return row
 
 
 def nearest_balance(search):
     """The balance at the end of (1) from the origin of a search, or the best one of the search if its imbalance is much smaller."""
-    best, current = search.best, search.balance_with_contacts(search.origin)
-    damping = 1e-3 * current.stiffness_scale
-    for _ in range(MARQUARDT_STEPS):
-        step = current.marquardt_step(damping)
-        if not np.isfinite(step[0]).all() or search.length(step) < STEP_NEGLIGIBLE:
-            break
-        next_point = None if search.part(step) < 1 else search.apply_step(current, step)
-        next_balance = None if next_point is None else search.balance_with_contacts(next_point)
-        gain = -np.inf if next_balance is None else 1 - search.imbalance(next_balance) / search.imbalance(current)
-        current, damping = (next_balance, damping / 5) if gain > -RESIDUAL_LOSS_ROUNDING else (current, 4 * damping)
-        if abs(gain) < RESIDUAL_GAIN_MIN:
-            break
-    current = search.newton(current.point)
+    best = search.best
+    origin = search.balance_with_contacts(search.origin)
+    balances, _ = minimise(LeastImbalance(search, origin), as_row(origin), exactly=False)
+    current = search.newton(balances[0].point)
     return best if search.imbalance(best) < FARTHER_POINT_RATIO * search.imbalance(current) else current
 
 
