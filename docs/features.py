@@ -76,7 +76,7 @@ CELLS: dict[str, dict[str, Cell]] = {
     "variational method": {"large": JACOBIAN, **_apart(NO_KERNEL), **NO_TABLEAU},
     'method="auto"': _studies(Cell("straight", "auto", "one run after the other: it is decided for each")),
     "events": _changes("fast"),
-    "contacts": _switched("foot"),
+    "contacts": _changes("foot"),
     "friction": _switched("rub"),
     "drives": {**_apart(Cell(NOT_YET, "drive")), **PROJECTED},
     "inputs": {},

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ..formulations.algebra.factorisation import is_partition
 from ..formulations.algebra.scales import Scales
 
@@ -116,3 +118,13 @@ def to_tuples(x):
 def to_lists(x):
     """Convert tuples into lists, recursively."""
     return [to_lists(y) for y in x] if isinstance(x, tuple) else x
+
+
+def close_two_sided(model, p):
+    """p, or rows of it, with every two-sided constraint closed on its first side: while it is open it has no rows."""
+    place = model.input_layout.place
+    p = np.array(p)
+    for c in model.constraints:
+        for k, side in enumerate(getattr(c, "sides", ())):
+            p[..., place(side)] = float(k == 0)
+    return p

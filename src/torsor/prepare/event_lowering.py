@@ -203,8 +203,8 @@ def _unit_row(source, row):
 def _contact_rows(model, rows):
     """Index of every row among those of contacts and friction, -1 for other rows; see `Formulation.meeting`."""
     intermittent = {c.name for c in model.constraints if c.intermittent}
-    contact_rows = [k for k, label in enumerate(rows) if label.rsplit("[", 1)[0] in intermittent]
-    return np.array([contact_rows.index(k) if k in contact_rows else -1 for k in range(len(rows))], np.int64)
+    own = np.array([label.rsplit("[", 1)[0] in intermittent for label in rows], bool)
+    return np.where(own, np.cumsum(own) - 1, -1)
 
 
 def _row_switches(model, rows, places):

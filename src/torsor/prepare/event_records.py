@@ -119,7 +119,8 @@ class Structures(Record):
 
     One of them may be flagged: its kernels contain the rows of all constraints that events switch, and read from p which are
     active. It serves every structure whose rows are independent and which has no kernels of its own. Another one may be soft: it is
-    flagged, too, and its contacts have some compliance, so that it serves structures whose rows depend on each other.
+    flagged, too, and its contacts have some compliance, so that it serves structures whose rows depend on each other. In systems
+    that run through tables the flagged structure is the only one.
     """
 
     keys: MATRIX
@@ -129,6 +130,7 @@ class Structures(Record):
     soft: COUNT  # the soft structure, −1: none
     confirmed: VECTOR  # p at the bits where its rows were found independent last
     dependent: COUNT  # 1: the structure that is required has dependent rows, so that it needs kernels of its own
+    only: COUNT  # 1: the flagged structure serves every other one, dependent rows included
 
 
 class Events(Record):

@@ -20,7 +20,7 @@ from ..formulations.tables.system_schedule import SystemKernels
 from ..formulations.tables.tree_outputs import Outputs
 from ..kernels.signatures import check_sizes
 from ..parallel.ranks import SINGLE_RANK
-from .choice import Choice
+from .choice import Choice, close_two_sided
 from .event_lowering import lower_events
 from .state_space import Layout
 from .system import System
@@ -86,7 +86,8 @@ def prepare_system(plain, formulation, options, t, signals, ranks=SINGLE_RANK, v
         check_sizes(_kernels(passes, parts, signals, options, hierarchical)),
         seldom=("outputs",), exchange=ranks.exchange, waiting=ranks.waiting,
     )  # fmt: skip
-    choice = Choice(options.map, options.baumgarte, (), tuple(range(passes.loop_rows)), (), METRIC, sizes.unit, ())
+    keep, flagged = tuple(range(passes.loop_rows)), any(plain.switches)
+    choice = Choice(options.map, options.baumgarte, (), keep, (), METRIC, sizes.unit, (), flagged=flagged)
     system = describe_large_system(passes, sizes, parts, choice, t, signals)
     inputs = model.input_layout
     p = np.zeros(state.p)
@@ -108,6 +109,9 @@ def prepare_system(plain, formulation, options, t, signals, ranks=SINGLE_RANK, v
             return None
         if passes.turns:
             p[inputs.turns] = built["turns"](np.array([t]), x, p)[0]
+    if flagged:
+        closed = close_two_sided(model, p)
+        system.scales["rows"] = start.switched_row_units(passes, sizes, built["outputs"], parts, t, x, closed)
     q, v = state.split_blocks(x)
     system.q, system.v, system.p = q.tolist(), v.tolist(), p.tolist()
     return system, built
@@ -121,7 +125,7 @@ def _redundancy(plain, sizes, map, ranks, t, values):
     from ..start import large_start as start  # imported here because most models do not need it
     from ..start import loop_rows as loops
 
-    if not plain.whole.loops:
+    if not plain.whole.lasting_loops.any():
         return None
     redundancy = None
     if not plain.cut or plain.cut.rank == 0:

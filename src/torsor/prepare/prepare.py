@@ -14,7 +14,7 @@ from ..errors import AssemblyError, ModelError
 from ..formulations.algebra.scales import Scales
 from ..registry import lookup
 from . import large_systems
-from .choice import SHARE, Choice, KernelOptions, to_lists
+from .choice import SHARE, Choice, KernelOptions, close_two_sided, to_lists
 from .derivation import derive
 from .event_kernels import columns_of
 from .event_lowering import lower_events
@@ -252,16 +252,6 @@ def _shared_loads(derivation, absolute, start, t):
         "shared": list(dict.fromkeys(absolute.rows[k].constraint.name for k in diagnosis.shared)),
         "undetermined": undetermined_reactions(examiner, absolute, diagnosis, t, start.q, start.model_start.p, names),
     }
-
-
-def close_two_sided(model, p):
-    """p, or rows of it, with every two-sided constraint closed on its first side: while it is open it has no rows."""
-    place = model.input_layout.place
-    p = np.array(p)
-    for c in model.constraints:
-        for k, side in enumerate(getattr(c, "sides", ())):
-            p[..., place(side)] = float(k == 0)
-    return p
 
 
 def changes_structure(model):

@@ -84,7 +84,10 @@ class Structures:
     reusable       structures of earlier runs that need no choice, by key
     independence   tests of the rows of structures, by key
     lasting_redundant   True if constraints that always hold were found to be redundant
+    only           True if one structure serves all others
     """
+
+    only = False
 
     def __init__(self, derivation, system, built, options):
         self.derivation = derivation

@@ -17,17 +17,19 @@ from ..elements import quantity
 from ..elements.quantity import time
 from ..events import State
 from ..formulations.algebra.lie_derivative import rate, stack_linear_angular, velocities
-from ..formulations.tables.expression_passes import MotionPlaces, add_expressions, is_motion
+from ..formulations.tables.expression_passes import MULTIPLIER, MotionPlaces, add_expressions, is_motion
 from ..formulations.tables.group_schedule import call_in_blocks
 from ..formulations.tables.numeric_tree import linear_by_kind
 from ..formulations.tables.recursion_classes import function
+from ..formulations.tables.row_accelerations import add_row_accelerations
 from ..formulations.tables.row_classes import Moving
 from ..formulations.tables.schedule import Schedule
 from ..formulations.tables.tree_outputs import Outputs
 from ..formulations.tables.tree_schedule import allocate_blocks, constant_rows
 from ..joints import Joint
-from ..model.body import Placed
+from ..model.body import Ground, Placed
 from ..model.include import owners_in
+from .event_lowering import Approach
 from .rate_bounds import largest, phase_rates
 
 
@@ -49,7 +51,7 @@ class WatchedFunctions:
     def derivative(self, e):
         """ė along the motion: (1)."""
         owners = owners_in(self.system.model, e)
-        bodies = _unique(element for element, _ in owners if isinstance(element, Placed))
+        bodies = _bodies(owners)
         total = rate(e, bodies)
         for body in bodies:
             total += ca.jacobian(e, velocities(body)) @ stack_linear_angular(
@@ -68,7 +70,7 @@ class WatchedFunctions:
         """The pace of a function. One of reactions or accelerations has no rate and depends on all angular velocities."""
         if not has_rate:
             return self._spin(None)
-        bodies = _unique(x for x, name in owners_in(self.system.model, phi) if isinstance(x, Placed))
+        bodies = _bodies(owners_in(self.system.model, phi))
         return largest([*map(self._spin, bodies), *phase_rates(phi, self.derivative)])
 
     def _spin(self, body):
@@ -76,8 +78,13 @@ class WatchedFunctions:
 
     @property
     def need_outputs(self):
-        """True if accelerations or reactions occur."""
-        return bool(self.q_accelerations) or not depend_on_motion_only(self.system, self.column)
+        """True if accelerations or reactions occur; multipliers of loops are given."""
+        return bool(self.q_accelerations) or not depend_on_motion_only(self.system, self.column, (MULTIPLIER,))
+
+
+def _bodies(owners):
+    """The bodies among the owners of symbols; grounds are at rest."""
+    return _unique(x for x, _ in owners if isinstance(x, Placed) and not isinstance(x, Ground))
 
 
 def _unique(things):
@@ -85,10 +92,10 @@ def _unique(things):
     return list({id(thing): thing for thing in things}.values())
 
 
-def depend_on_motion_only(system, expressions):
-    """True if expressions depend on motions, inputs and time only."""
+def depend_on_motion_only(system, expressions, given=()):
+    """True if expressions depend on motions, inputs and time only; given: names of further symbols that are known."""
     owners = owners_in(system.model, ca.vertcat(*map(ca.SX, expressions), ca.SX(0, 1)))
-    return all(is_motion(system, *owner) for owner in owners)
+    return all(name in given or is_motion(system, element, name) for element, name in owners)
 
 
 def event_kernels(passes, parts, program, built_impulse):
@@ -102,7 +109,7 @@ def event_kernels(passes, parts, program, built_impulse):
     watched = WatchedFunctions(passes.system, program.guards, rated)
     return {
         "guards": _guards(passes, parts, watched),
-        "slots": _values(passes, parts, "slots", "slot", program.slots),
+        "slots": _slots(passes, parts, program.slots),
         "energies": _energies(passes),
         "impulse": _no_impulse(passes) if built_impulse is None else built_impulse(),
     }
@@ -120,12 +127,21 @@ def _begin(passes, parts, name, result, count, outputs):
     return s, MotionPlaces(passes, passes.motion(s))
 
 
-def _values(passes, parts, name, result, expressions):
-    """The kernel of expressions of motions, reactions and inputs."""
-    outputs = not depend_on_motion_only(passes.system, expressions)
-    s, places = _begin(passes, parts, name, result, len(expressions), outputs)
-    add_expressions(s, expressions, places, result, np.arange(len(expressions)))
-    return s
+def _slots(passes, parts, slots):
+    """The kernel of the values that events use: expressions of motions, reactions and inputs, and accelerations of contacts."""
+    index = {id(c): k for k, c in enumerate(passes.system.constraints)}
+    approaches = {k: index[id(x.constraint)] for k, x in enumerate(slots) if isinstance(x, Approach)}
+    rest = {k: x for k, x in enumerate(slots) if k not in approaches}
+    outputs = bool(approaches) or not depend_on_motion_only(passes.system, rest.values(), (MULTIPLIER,))
+    if not outputs:
+        s, places = _begin(passes, parts, "slots", "slot", len(slots), False)
+        add_expressions(s, rest.values(), places, "slot", np.array([*rest]))
+        return s
+    kernel = Outputs(passes, parts, into=("slots", {"slot": len(slots)}))
+    if approaches:
+        add_row_accelerations(kernel, [*approaches.values()], "slot", np.array([*approaches]))
+    add_expressions(kernel.schedule, rest.values(), kernel.places, "slot", np.array([*rest]))
+    return kernel.schedule
 
 
 def _guards(passes, parts, watched):

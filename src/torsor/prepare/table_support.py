@@ -1,8 +1,8 @@
 """Which models can run through tables of class kernels (`large_systems.py`), and why others cannot.
 
 A model may contain bodies, joints, constraints on at most two bodies, forces between bodies or along joints,
-gravity, own states whose rates depend on motions, events that switch no constraint, controllers, inputs, and signals of all these.
-Parameters have fixed values, or are inputs of forces, states and events. A reason names the first element or option that tables do
+gravity, own states whose rates depend on motions, contacts and other constraints that events switch, controllers, inputs, and
+signals of all these; no dry friction. Parameters have fixed values, or are inputs of forces, states and events. A reason names the first element or option that tables do
 not support.
 """
 
@@ -18,7 +18,7 @@ from ..formulations.tables.numeric_system import NumericSystem
 from ..formulations.tables.numeric_tree import has_declared_velocities
 from ..formulations.tables.signal_outputs import depend_on_outputs_only
 from ..formulations.tables.stated_rows import StatedRows
-from ..joints import Constraint, Joint
+from ..joints import Joint
 from ..joints.alignment import strict_equations
 from ..lie import SE3, SO3
 from ..model.include import owners_in
@@ -84,9 +84,9 @@ def reason_against(model, formulation, signals, needs=(), metric=METRIC):
 
 def _reason_in_model(model, signals):
     """The first part of a model that is not a body, constraint or force, and that tables do not support; empty if there is none."""
-    for element in model.switched_elements:
-        if isinstance(element, Constraint):
-            return f"{_owner(element)} is a constraint that events switch"
+    for constraint in model.constraints:
+        if constraint.dry_friction:
+            return f"{_owner(constraint)} is dry friction"
     if model.armable:
         return f"{_owner(model.armable[0])} is armed by events"
     for event in model.events:
@@ -108,6 +108,9 @@ def _reason_in_model(model, signals):
 
 def _event_is_supported(model, event):
     """True if the condition of an event, and what its actions use, have class kernels."""
+    steps = [step for action in event.actions for step in action.steps(model)]
+    if any(step.kind == "strike" and not step.target.one_sided for step in steps):
+        return False  # the side that is struck follows from derivatives of the whole model
     expressions = [event.watch.phi, *(e for action in event.actions for e in action.expressions())]
     column = ca.vertcat(*[ca.vec(ca.SX(e)) for e in expressions])
     owners = owners_in(model, column)

@@ -184,9 +184,13 @@ class Task:
         """The runner of a prepared system: with events if the model has any that change something."""
         if changes_structure(self.model):
             from ..prepare.structures import Structures
+            from ..prepare.table_structures import TableStructures
             from .events.event_runner import EventRunner
 
-            structures = Structures(self.derivation(), system, built, kernel_options)
+            if system.through_tables and system.choice.flagged:
+                structures: Any = TableStructures(self.derivation(), system, built)
+            else:
+                structures = Structures(self.derivation(), system, built, kernel_options)
             runner = EventRunner(structures, system, built, self.run_options(), self.blame)
             self.controllers = runner.controllers
             return runner

@@ -14,6 +14,7 @@ from .start_tolerances import (
     LARGE_START_ASSEMBLED,
     LARGE_START_RESIDUAL,
 )
+from .switched_rows import switched_row_units as switched_row_units
 
 
 def given_link_state(tree):

@@ -86,8 +86,10 @@ def diagnose_loops(loops, x):
 class Loops:
     """The cycles of the loops of a large system, and their rows at any state.
 
-    built   the compiled kernels of `schedules`; the caller assigns them
-    t, p    time and values of the inputs
+    built    the compiled kernels of `schedules`; the caller assigns them
+    t, p     time and values of the inputs
+    sizes    number of rows of each loop; 0 for loops that events switch, which are not diagnosed
+    places   indices of the rows of all other loops among the rows of all
     """
 
     built: Any
@@ -98,7 +100,8 @@ class Loops:
         self.tree, self.first = system.tree, system.first_loop
         self.dofs = self.tree.sizes("dimension")
         self.at_v = block_offsets(self.dofs)
-        self.sizes = system.sizes[self.first :]
+        self.sizes = np.where(system.lasting_loops, system.sizes[self.first :], 0)
+        self.places = np.flatnonzero(np.repeat(system.lasting_loops, system.sizes[self.first :]))
         self.at_row = block_offsets(self.sizes)
         self.cycles = list(self._cycles())
         self._index_entries()
@@ -161,9 +164,9 @@ class Loops:
         classes, kinds = self.system.rows
         further_values = self.passes.further.numbers(self.t, x, self.p)
         ends = self._end_motions(motion)[self.first :]
-        own = kinds[self.first :]
+        own = np.where(self.sizes > 0, kinds[self.first :], -1)
         result = [np.zeros((len(own), int(self.sizes.max(initial=0)) * width)) for width in count]
-        for kind in np.unique(own):
+        for kind in np.unique(own[own >= 0]):
             c, members = classes[kind], np.flatnonzero(own == kind)
             arguments = [*(end.motion for end in c.ends), c.c, c.further]
             f = ca.Function("rows", arguments, [ca.densify(x) for x in expressions(c)])
@@ -237,7 +240,7 @@ class Loops:
         dependencies = Dependencies(self, loop_rows.values)
         count = len(self.system.constraints)
         free = np.zeros((count, 2, 3), bool)
-        rows = np.zeros(int(self.sizes.sum()), bool)
+        rows = np.zeros(self.system.loop_rows, bool)
         points = self._points(loop_rows.motion) / self.scales.length
         wrenches = []
         for shares in dependencies.shares:
@@ -248,12 +251,12 @@ class Loops:
             both = np.stack([force, torque - np.cross(points[indices], force)], axis=1)
             free[indices] |= np.abs(both) > REACTION_ZERO * np.abs(both).max(initial=0.0)
             most = max(map(abs, shares.values()))
-            rows[[row for row, share in shares.items() if abs(share) > REACTION_ZERO * most]] = True
+            rows[[self.places[row] for row, share in shares.items() if abs(share) > REACTION_ZERO * most]] = True
         order = np.empty(count, int)
         order[self.system.join_order.constraint] = np.arange(count)
         redundant_rows = dependencies.count_redundant_rows(wrenches, order)
         keep = dependencies.keep
-        return LoopDiagnosis(int(keep.sum()), np.flatnonzero(~keep), redundant_rows, free, rows)
+        return LoopDiagnosis(int(keep.sum()), self.places[~keep], redundant_rows, free, rows)
 
     def _transmitted_wrenches(self, shares, W):
         """The wrench that self-equilibrated forces in loop rows transmit through each constraint: torque divided by the size of

@@ -21,6 +21,7 @@ OUTPUT_SIZES = {
     "position": 3, "rotation": 9, "velocity": 3, "angular_velocity": 3, "acceleration": 3, "angular_acceleration": 3,
 }  # fmt: skip
 REACTION = ("reaction_force", "reaction_torque")
+MULTIPLIER = "multiplier"
 
 
 def depends_on_motion_only(system, expression):
@@ -34,7 +35,7 @@ def is_motion(system, element, name):
         return True
     if isinstance(element, Joint):
         return name in JOINT_MOTION and system.link_in_rn(element) is not None
-    return isinstance(element, Placed) and not isinstance(element, Ground) and name in MOTION_STARTS
+    return isinstance(element, Placed) and name in MOTION_STARTS
 
 
 class Places:
@@ -65,9 +66,22 @@ class Places:
         """Vector and offset of the values of a symbol of an element."""
         raise NotImplementedError
 
+    def _of_ground(self, ground, name):
+        """Vector and offset of the pose of a ground at rest, or of its velocities."""
+        x, R = ground.reference
+        numbers = {"position": x, "rotation": np.ravel(R, order="F")}
+        return "constants", self.passes.constants.keep(numbers.get(name, np.zeros(3)))
+
+    def _multiplier(self, constraint):
+        """Vector and offset of the multipliers of a constraint that closes a loop."""
+        return "lam", self.passes.first_row[id(constraint)]
+
 
 class MotionPlaces(Places):
-    """Places of poses and velocities, after the pass of the motion of all bodies; None: only joints and inputs occur."""
+    """Places of poses and velocities, after the pass of the motion of all bodies; None: only joints and inputs occur.
+
+    Multipliers are known in kernels that take them.
+    """
 
     def __init__(self, passes, motion):
         super().__init__(passes)
@@ -75,6 +89,10 @@ class MotionPlaces(Places):
 
     def locate(self, element, name):
         passes = self.passes
+        if name == MULTIPLIER:
+            return self._multiplier(element)
+        if isinstance(element, Ground):
+            return self._of_ground(element, name)
         if isinstance(element, Joint):
             link = passes.system.link_in_rn(element)
             return "x", passes.q[link] if name == "coordinate" else passes.layout.q + passes.v[link]
@@ -97,6 +115,10 @@ class OutputPlaces(Places):
         self.first_coordinate = block_offsets([joint.dof for joint in elements.joints])
 
     def locate(self, element, name):
+        if name == MULTIPLIER:
+            return self._multiplier(element)
+        if isinstance(element, Ground):
+            return self._of_ground(element, name)
         first = self.offsets[name]
         if name in OUTPUT_SIZES:
             return self.vector, first + OUTPUT_SIZES[name] * self.index[0][id(element)]

@@ -25,8 +25,8 @@ class FurtherValues:
 
         positions_only   rows at velocity level are not active
         """
-        active = 0 if self.all_holonomic else s.keep([float(not positions_only)])
-        places = [self._places(trace, active) for trace in self.system.traces]
+        level = 0 if self.all_holonomic else s.keep([float(not positions_only)])
+        places = self._places_of_all(level)
         sizes = [len(of_one) for of_one in places]
         if not sum(sizes):
             return np.zeros(len(sizes), int)
@@ -42,22 +42,29 @@ class FurtherValues:
 
     def numbers(self, t, x, p):
         """The values of every constraint at a state: one row each, with zeros at its end."""
-        places = [self._places(trace, 0) for trace in self.system.traces]
+        places = self._places_of_all(0)
         numbers = np.zeros((len(places), max(map(len, places), default=0)))
         vectors = {"t": [t], "p": p, "x": x, "constants": [1.0]}
         for row, own in zip(numbers, places):
             row[: len(own)] = [vectors[vector][offset] for vector, offset in own]
         return numbers
 
-    def _places(self, trace, active):
+    def _places_of_all(self, level):
+        """`_places` of every constraint."""
+        system = self.system
+        return [self._places(trace, memories, level) for trace, memories in zip(system.traces, system.switches)]
+
+    def _places(self, trace, memories, level):
         """Vector and offset of each value in the equations of a constraint, in the order of the class.
 
-        active   offset of the number that says whether rows at velocity level are active
+        memories   that are all 1 while the constraint holds
+        level      offset of the number that says whether rows at velocity level are active
         """
-        level = [] if trace.holonomic else [("constants", active)]
-        if not isinstance(trace, StatedRows):
-            return level
         passes = self.passes
+        last = [passes.input_place(memory.symbol) for memory in memories]
+        last += [] if trace.holonomic else [("constants", level)]
+        if not isinstance(trace, StatedRows):
+            return last
         places: list = [("t", 0), *map(passes.input_place, trace.inputs)]
         for joint in trace.joints:
             link = self.system.link_in_rn(joint)
@@ -67,7 +74,7 @@ class FurtherValues:
             angles = iter(range(passes.angle_offsets[self._loop[id(joint)]], passes.layout.p))
             unread = ("t", 0)  # for a coordinate that is not counted
             places += [("p", next(angles)) if joint.angular[k] else unread for k in range(joint.dof)]
-        return places + level
+        return places + last
 
     @cached_property
     def _loop(self):

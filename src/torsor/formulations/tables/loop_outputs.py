@@ -112,7 +112,7 @@ def _reaction(rows, unit):
     before = [ca.SX.sym("before", 0 if J is None else SIX) for J in rows.G]
     after = [b if J is None else b + J.T @ lam for b, J in zip(before, rows.G)]
     units = ca.SX(rows.units(unit)) / unit
-    drift = [ca.mmax(ca.fabs(x / units)) for x in (rows.g, rows.psi)]
+    drift = [ca.mmax(ca.fabs(rows.switched(x) / units)) for x in (rows.g, rows.psi)]
     inputs = [*(x.motion for x in rows.ends), rows.c, rows.further, lam, *before, largest]
     results = _reaction_on_second(rows, lam) if rows.connects else ()
     return function("reaction", inputs, [*after, *results, ca.fmax(largest, ca.vertcat(*drift))])

@@ -240,20 +240,34 @@ class NumericSystem:
         return np.hstack([frames, self.shapes[2]])
 
     @cached_property
+    def switches(self):
+        """For each constraint the memories that are all 1 while it holds."""
+        ids = self._switched
+        if not ids:
+            return [[] for _ in self.constraints]
+        return [[e.active for e in (c, *c.within()) if id(e) in ids] for c in self.constraints]
+
+    @cached_property
+    def lasting_loops(self):
+        """For each loop whether it always holds."""
+        return np.array([not memories for memories in self.switches[self.first_loop :]], bool)
+
+    @cached_property
     def rows(self):
         """Classes of constraint rows, and the class of each constraint."""
         shapes, own, _ = self.shapes
         fixed = self.ends_of_constraints < 0
-        kinds, members = group_rows(np.column_stack([own, fixed]), self.frames)
+        switches = np.array([len(memories) for memories in self.switches], int)
+        kinds, members = group_rows(np.column_stack([own, fixed, switches]), self.frames)
         classes: list[Any] = []
         for m in members:
             example = m[0]
             ends = tuple(fixed[example].tolist())
             constraint, trace, numbers = self.constraints[example], self.traces[example], self.frames[m]
             if isinstance(trace, StatedRows):
-                classes.append(StatedRowClass(constraint, trace, ends, numbers))
+                classes.append(StatedRowClass(constraint, trace, ends, numbers, int(switches[example])))
             else:
-                classes.append(RowClass(constraint, ends, numbers, *shapes[own[example]]))
+                classes.append(RowClass(constraint, ends, numbers, *shapes[own[example]], int(switches[example])))
         return classes, kinds
 
     @cached_property

@@ -3,6 +3,7 @@
 A body is represented by its motion, a column of x, R, ẋ and ω; a ground by a motion with zero velocities.
 """
 
+import math
 from typing import Any
 
 import casadi as ca
@@ -74,15 +75,17 @@ class RowClass:
     further              symbols of further numbers that change with the state
     connects             True if the constraint is a connection, which has a reaction
     holonomic            True if the rows are at position level
-    active               symbol, last of the further ones: 1 if the rows are active, 0 if not; None: they always are
+    switch               1 if the rows hold, 0 if events have released them; None: they always hold
+    active               the same, and 0 for rows at velocity level where positions alone count; None: they always are active
     imposed              residuals at velocity level while the bodies are at rest
     """
 
     further = ca.SX(0, 1)
+    switch: Any = None
     active: Any = None
     connects = True
 
-    def __init__(self, example: Any, fixed, numbers, shape, holonomic=True):
+    def __init__(self, example: Any, fixed, numbers, shape, holonomic=True, switches=0):
         self.fixed = fixed
         column, self.c, self.data = fold_constants(numbers)
         self.ends = [Moving(), Moving()]
@@ -98,17 +101,19 @@ class RowClass:
         if example.anchored:
             axes = ca.reshape(column[FRAMES_END:AXES_END], 3, 3)
             rows = ca.vertcat(ca.sparsify(axes).T @ rows[:3], rows[3:])
-        self._derive(rows, holonomic)
+        self._derive(rows, holonomic, switches)
         self.rates = at_rest(self.rates, self.ends, fixed)
 
-    def _derive(self, rows, holonomic, in_state=()):
-        """Set the rows at all levels; in_state: pairs of further symbols and their rates."""
+    def _derive(self, rows, holonomic, switches, in_state=()):
+        """Set the rows at all levels.
+
+        switches   number of memories that are all 1 while the rows hold
+        in_state   pairs of further symbols and their rates
+        """
         free = [end for end, is_ground in zip(self.ends, self.fixed) if not is_ground]
         self.holonomic = holonomic
         self.size = rows.shape[0]
-        if not holonomic:
-            self.active = ca.SX.sym("active")
-            self.further = ca.vertcat(self.further, self.active)
+        self._add_switches(switches)
         self.g = rows if holonomic else ca.SX.zeros(self.size)
         psi = _rate(rows, free, in_state) if holonomic else rows
         self.psi = at_rest(psi, self.ends, self.fixed)
@@ -118,6 +123,18 @@ class RowClass:
         ]
         self.gamma = -at_rest(_rate(self.psi, free, in_state), self.ends, self.fixed)
         self.imposed = at_rest(self.psi, self.ends, (True, True))
+
+    def _add_switches(self, count):
+        """Set `switch` and `active`: products of the last entries of `further`."""
+        memories = ca.SX.sym("switch", count)
+        level = ca.SX.sym("level", 0 if self.holonomic else 1)
+        self.further = ca.vertcat(self.further, memories, level)
+        self.switch = math.prod(ca.vertsplit(memories)) if count else None
+        self.active = self.switch if self.holonomic else level * (1 if self.switch is None else self.switch)
+
+    def switched(self, residual):
+        """Residuals of the rows, zero for rows that events have released."""
+        return residual if self.switch is None else residual * self.switch
 
     def units(self, unit):
         """Units of the rows: `unit` for lengths, 1 for angles."""

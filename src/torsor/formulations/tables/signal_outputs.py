@@ -2,11 +2,11 @@
 
 import casadi as ca
 
-from ...joints import Joint
+from ...joints import Constraint, Joint
 from ...joints.base import Connection
-from ...model.body import Ground, Placed
+from ...model.body import Placed
 from ...model.include import owners_in
-from .expression_passes import JOINT_MOTION, OUTPUT_SIZES, REACTION
+from .expression_passes import JOINT_MOTION, MULTIPLIER, OUTPUT_SIZES, REACTION
 
 
 def depend_on_outputs_only(model, signals):
@@ -21,7 +21,9 @@ def _is_output(element, name):
     if name == "symbol":
         return True
     if isinstance(element, Placed):
-        return not isinstance(element, Ground) and name in OUTPUT_SIZES
+        return name in OUTPUT_SIZES
     if isinstance(element, Joint) and name in JOINT_MOTION:
         return True
+    if name == MULTIPLIER:
+        return isinstance(element, Constraint) and not isinstance(element, Joint)
     return isinstance(element, Connection) and name in REACTION

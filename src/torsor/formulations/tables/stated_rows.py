@@ -212,7 +212,7 @@ class StatedRowClass(RowClass):
     further   symbols of time, inputs, and of joints: coordinates in the state, or angles near which coordinates are counted
     """
 
-    def __init__(self, constraint, stated, fixed, numbers):
+    def __init__(self, constraint, stated, fixed, numbers, switches=0):
         self.fixed = fixed
         column, self.c, self.data = fold_constants(numbers)
         key = stated.key
@@ -241,7 +241,7 @@ class StatedRowClass(RowClass):
         t = ca.SX.sym("t")
         self.further = ca.vertcat(t, inputs, *[joint.symbols for joint in joints])
         in_state = [(joint.coordinate, joint.rate) for joint, entry in zip(joints, key.joints) if entry.in_state]
-        self._derive(rows, key.holonomic, in_state)
+        self._derive(rows, key.holonomic, switches, in_state)
         self._replace_time(t)
         self._refuse_nonlinear_rates(constraint)
 

@@ -57,6 +57,11 @@ class Passes:
         self.turns = [(system.loops[k], i) for k, own in angular for i in own]
         self.further = FurtherValues(self)
 
+    @cached_property
+    def first_row(self):
+        """Offset of the rows of each loop among those of all loops, by the id of its constraint."""
+        return dict(zip(map(id, self.system.loops), self.row_offsets.tolist()))
+
     @property
     def loop_rows(self):
         """Number of rows of all loops."""

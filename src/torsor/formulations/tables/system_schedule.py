@@ -268,7 +268,7 @@ class _RightHandSide:
         """The CasADi function of a class of rows."""
         inputs = ca.SX.sym("more", 4 if self.gains else 1)
         arguments = [*(end.motion for end in rows.ends), rows.c, rows.further, inputs]
-        return function("right", arguments, [self.quantity(rows, inputs)])
+        return function("right", arguments, [rows.switched(self.quantity(rows, inputs))])
 
 
 def _stabilised_gamma(rows, gains):

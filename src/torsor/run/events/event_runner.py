@@ -147,6 +147,7 @@ class EventRunner(Runner):
         key = tuple((s.key, s.choice.keep) for s in known)
         self.table.flagged = next((k for k, s in enumerate(known) if s.choice.flagged and not s.choice.soft), -1)
         self.table.soft = next((k for k, s in enumerate(known) if s.choice.soft), -1)
+        self.table.only = int(self.structures.only)
         if key in self.tabulated:
             self.table.keys, self.table.rows, self.table.places = self.tabulated[key]
             return

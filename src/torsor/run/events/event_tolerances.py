@@ -36,6 +36,8 @@ STILL = 1e-9  # likewise, below which sliding in two directions that slows down 
 def structure_of(run, p):
     """The structure that p describes; -1 where its kernels are wanted."""
     keys, bits, events = run.structures.keys, run.program.bits, run.events
+    if run.structures.only == 1:
+        return run.structures.flagged
     for i in range(keys.shape[0]):
         same = True
         for k in range(bits.size):

@@ -19,7 +19,7 @@ from ...errors import TorsorError
 from ...formulations.algebra.numpy_functions import NumericFunction
 from ...formulations.algebra.scales import UNIT_BASE, Scales, sizes
 from ...formulations.graphs.start_functions import captures, joints_with_coordinates, joints_with_start
-from ...prepare.prepare import close_two_sided
+from ...prepare.choice import close_two_sided
 from ...start.constraints import ASSEMBLY_RESIDUAL, REDUNDANT_RESIDUAL, Examiner
 from ...start.diagnosis import DEPENDENT_SINE
 from ...start.impostors import ALIGNED_COSINE, IMPOSTOR_AT_START
