@@ -23,7 +23,7 @@ def switched_row_units(passes, scales, outputs, parts, t, x, p):
     poses = _end_poses(system, OutputLayout(parts).split(row))
     further = passes.further.numbers(t, x, p)
     classes, kinds = system.rows
-    units = {}
+    units: dict[str, float] = {}
     for kind in np.unique(kinds[chosen]):
         members = chosen[kinds[chosen] == kind]
         c = classes[kind]

@@ -267,7 +267,9 @@ class NumericSystem:
             if isinstance(trace, StatedRows):
                 classes.append(StatedRowClass(constraint, trace, ends, numbers, int(switches[example])))
             else:
-                classes.append(RowClass(constraint, ends, numbers, *shapes[own[example]], int(switches[example])))
+                classes.append(
+                    RowClass(constraint, ends, numbers, *shapes[own[example]], switches=int(switches[example]))
+                )
         return classes, kinds
 
     @cached_property
