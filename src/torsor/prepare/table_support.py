@@ -13,10 +13,9 @@ from ..elements.lazy_attributes import storage_of
 from ..formulations.algebra.rotor_inertia import armature_of
 from ..formulations.algebra.tree_kinematics import motion_group
 from ..formulations.tables import tree_schedule
-from ..formulations.tables.expression_passes import depends_on_motion_only
+from ..formulations.tables.expression_passes import depend_on_outputs_only, depends_on_motion_only
 from ..formulations.tables.numeric_system import NumericSystem
 from ..formulations.tables.numeric_tree import has_declared_velocities
-from ..formulations.tables.signal_outputs import depend_on_outputs_only
 from ..formulations.tables.stated_rows import StatedRows
 from ..joints import Joint
 from ..joints.alignment import strict_equations

@@ -8,7 +8,8 @@ import casadi as ca
 import numpy as np
 
 from ...elements.quantity import time
-from ...joints import Joint
+from ...joints import Constraint, Joint
+from ...joints.base import Connection
 from ...model.body import Ground, Placed
 from ...model.include import owners_in
 from .expression_shapes import shape_of
@@ -36,6 +37,26 @@ def is_motion(system, element, name):
     if isinstance(element, Joint):
         return name in JOINT_MOTION and system.link_in_rn(element) is not None
     return isinstance(element, Placed) and name in MOTION_STARTS
+
+
+def depend_on_outputs_only(model, signals):
+    """True if signals depend only on time, inputs, and outputs of bodies, joints and connections."""
+    columns = [ca.SX(x) for x in signals.values()]
+    owners = owners_in(model, ca.vertcat(*map(ca.vec, columns), ca.SX(0, 1)))
+    return all(_is_output(element, name) for element, name in owners)
+
+
+def _is_output(element, name):
+    """True if a symbol is an input, or one of the outputs of its element."""
+    if name == "symbol":
+        return True
+    if isinstance(element, Placed):
+        return name in OUTPUT_SIZES
+    if isinstance(element, Joint) and name in JOINT_MOTION:
+        return True
+    if name == MULTIPLIER:
+        return isinstance(element, Constraint) and not isinstance(element, Joint)
+    return isinstance(element, Connection) and name in REACTION
 
 
 class Places:

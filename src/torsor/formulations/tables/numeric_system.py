@@ -2,7 +2,7 @@
 
 import math
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -14,6 +14,7 @@ from ...model.body import Placed
 from ...model.include import owners_in
 from ..component_paths import ComponentPaths, path_of
 from .elimination_order import joins
+from .end_numbers import NO_BODY, Ends, OutputElements
 from .expression_shapes import shape_of
 from .force_classes import ForceClass, JointForceClass, Law, parts_of_expressions
 from .join_classes import JoinClass
@@ -21,33 +22,6 @@ from .numeric_tree import NumericTree
 from .recursion_classes import AlignedLinks, clear_rounding, group_rows
 from .row_classes import AXES_END, RowClass, connections_among, frames_of, has_rows
 from .stated_rows import StatedRowClass, StatedRows, ends_of, stated_rows
-
-NO_BODY = np.iinfo(np.int32).min  # the number of a missing second end
-
-
-class OutputElements(NamedTuple):
-    """Elements of a system that occur in its results, in their order; constraints: those that have a reaction."""
-
-    bodies: list
-    joints: list
-    constraints: list
-
-
-class Ends(NamedTuple):
-    """Numbers of the bodies and grounds to which links, constraints and forces are attached (`PlainSystem.ends`).
-
-    grounds        grounds in use
-    roots          links that are attached to a ground
-    root_grounds   number of the ground of each of these links
-    constraints    numbers of both ends of every constraint
-    forces         numbers of both ends of every force
-    """
-
-    grounds: list
-    roots: np.ndarray
-    root_grounds: np.ndarray
-    constraints: np.ndarray
-    forces: np.ndarray
 
 
 class NumericSystem:
@@ -267,9 +241,8 @@ class NumericSystem:
             if isinstance(trace, StatedRows):
                 classes.append(StatedRowClass(constraint, trace, ends, numbers, int(switches[example])))
             else:
-                classes.append(
-                    RowClass(constraint, ends, numbers, *shapes[own[example]], switches=int(switches[example]))
-                )
+                shape, holonomic = shapes[own[example]]
+                classes.append(RowClass(constraint, ends, numbers, shape, holonomic, int(switches[example])))
         return classes, kinds
 
     @cached_property
