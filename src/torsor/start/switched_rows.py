@@ -3,6 +3,7 @@
 import casadi as ca
 import numpy as np
 
+from ..formulations.algebra.lie_derivative import split_linear_angular
 from ..formulations.output_layout import OutputLayout
 from ..formulations.tables.row_classes import MOTION_SIZE
 
@@ -53,7 +54,7 @@ def _row_lengths(rows, length):
     total = ca.SX.zeros(rows.size)
     for J in rows.G:
         if J is not None:
-            J = ca.densify(J)
-            total += ca.sum2((J[:, :3] * length) ** 2) + ca.sum2(J[:, 3:] ** 2)
+            linear, angular = split_linear_angular(ca.densify(J).T)
+            total += ca.sum1((linear * length) ** 2).T + ca.sum1(angular**2).T
     inputs = [*(end.motion for end in rows.ends), rows.c, rows.further]
     return ca.Function("lengths", inputs, [ca.densify(ca.sqrt(total))])
