@@ -70,6 +70,10 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .fmi.export_fmu import export_fmu
     from .forces.buoyancy import Buoyancy
     from .forces.bushing import Attraction, Bushing
+    from .forces.cables.belt import Belt
+    from .forces.cables.cable import Cable
+    from .forces.cables.cable_part import BeltPart, CablePart
+    from .forces.cables.pulley import Pulley
     from .forces.central_gravity import CentralGravity
     from .forces.compliant_contact import CompliantContact
     from .forces.cosine_torque import CosineTorque
@@ -133,7 +137,8 @@ __all__ = [
     "range_of_motion", "read", "read_table", "record", "register",
     "registered", "release", "resume", "rising", "save_component", "save_html", "save_model", "save_result", "save_state",
     "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
-    "Attraction", "Bushing", "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary",
+    "Attraction", "Belt", "BeltPart", "Bushing", "Cable", "CablePart", "Pulley",
+    "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary",
     "Rack", "ScrewDrive",
     "Buoyancy", "CentralGravity", "Drag", "HydraulicCylinder", "Magnets", "Tendon", "Wing",
     "DCMotor", "PositionServo", "TorqueMotor", "VelocityServo",
@@ -166,6 +171,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "save_model": ("store.model_files.save_model", "save_model"),
     "interface": ("store.component", "interface"),
     "read": ("exchange", "read"),
+    "Pulley": ("forces.cables.pulley", "Pulley"),
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),
     "plot_graph": ("look.topology_plot", "plot_graph"),

@@ -94,7 +94,10 @@ def _kinds():
 
 @cache
 def discover(place: str) -> None:
-    """Import a file of this package, or every file of a folder, so that the classes in it are registered."""
+    """Import a file of this package, or every file of a folder and of the folders in it, so that the classes in it are
+    registered."""
     home = import_module(f"{__package__}.{place}")
     for found in pkgutil.iter_modules(getattr(home, "__path__", ())):
         import_module(f"{home.__name__}.{found.name}")
+        if found.ispkg and place == "forces":
+            discover(f"{place}.{found.name}")

@@ -15,5 +15,5 @@ def scene():
     """A model with two bodies, a joint between them and another one to the ground, by the names under which elements take them."""
     model, first, second = bodies()
     joint = model.add(ts.Revolute("joint", first, second, point=(0.4, 0, 0), axis=(0, 1, 1)))
-    other = model.add(ts.Revolute("other", model.ground, first, point=(0, 0.3, 0), axis=(1, 0, 1)))
+    other = model.add(ts.Revolute("other", model.ground, first, point=(0, 0.3, -0.3), axis=(0, 1, 1)))
     return model, {"first": first, "second": second, "body": second, "joint": joint, "other": other}

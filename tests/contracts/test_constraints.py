@@ -128,7 +128,13 @@ def test_one_sided_constraints_are_their_gaps(case):
 
 
 def test_events_of_one_sided_constraints_are_named_after_their_sides():
-    names = {"contact": ["touch"], "one-sided": ["touch"], "slot": ["lower", "upper"], "backlash": ["lower", "upper"]}
+    names = {
+        "contact": ["touch"],
+        "one-sided": ["touch"],
+        "cable-part": ["touch"],
+        "slot": ["lower", "upper"],
+        "backlash": ["lower", "upper"],
+    }
     for key, cls in ts.registered("constraint").items():
         for k in range(len(cls.variants)) if cls.one_sided else ():
             model, offered = scene()

@@ -18,7 +18,7 @@ def scene(name="scene", joints=1):
     joint = model.add(ts.Revolute("joint", first, second, point=(0.4, 0, 0), axis=(0, 1, 1)))
     found = {"first": first, "second": second, "body": second, "joint": joint, "point": (0, 0, 0)}
     if joints == 2:
-        found["other"] = model.add(ts.Revolute("other", model.ground, first, point=(0, 0.3, 0), axis=(1, 0, 1)))
+        found["other"] = model.add(ts.Revolute("other", model.ground, first, point=(0, 0.3, -0.3), axis=(0, 1, 1)))
     return model, found
 
 
@@ -65,7 +65,7 @@ ELEMENTS = [
     for kind in ("joint", "constraint", "force", "rule")
     for key, cls in ts.registered(kind).items()
     for f in fields(cls)
-    if f.name not in ("placed", "arm", "arms", "height", "trusted", "kinds", "sizes", "places")
+    if f.name not in ("placed", "arm", "arms", "height", "trusted", "kinds", "sizes", "places", "counts")
     and not (key == "gravity")
 ]
 

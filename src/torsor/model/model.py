@@ -144,13 +144,20 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         before = self._lengths()
         added = self._join(element, active)
         try:
-            for companion in () if isinstance(added, Ground) else added.companions():
-                self._join(fill_in(companion, world=added.world))
+            self._join_companions(added)
         except ModelError:  # nothing of it stays
             self._shorten(before)
             fill_in(element, _home=None, acts=None)
             raise
         return added
+
+    def _join_companions(self, added):
+        """Add what an element brings along, and what that brings along."""
+        if isinstance(added, Ground):
+            return
+        active = False if added.acts_by_parts and added.inactive else None
+        for companion in added.companions():
+            self._join_companions(self._join(fill_in(companion, world=added.world), active))
 
     def _join(self, element, active=None):
         """An element, checked and in the lists of the model."""
