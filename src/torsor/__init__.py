@@ -49,6 +49,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .analysis.linear.linearise import linearise
     from .analysis.statics.equilibrium import equilibrium
     from .constraints.backlash import Backlash
+    from .constraints.cam import Cam
     from .constraints.conserved import ConservedMomentum
     from .constraints.contact import Contact
     from .constraints.coupling import Coupling
@@ -137,7 +138,7 @@ __all__ = [
     "range_of_motion", "read", "read_table", "record", "register",
     "registered", "release", "resume", "rising", "save_component", "save_html", "save_model", "save_result", "save_state",
     "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
-    "Attraction", "Belt", "BeltPart", "Bushing", "Cable", "CablePart", "Pulley",
+    "Attraction", "Belt", "BeltPart", "Cam", "cam_lift", "Bushing", "Cable", "CablePart", "Pulley",
     "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary",
     "Rack", "ScrewDrive",
     "Buoyancy", "CentralGravity", "Drag", "HydraulicCylinder", "Magnets", "Tendon", "Wing",
@@ -172,6 +173,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "interface": ("store.component", "interface"),
     "read": ("exchange", "read"),
     "Pulley": ("forces.cables.pulley", "Pulley"),
+    "cam_lift": ("tables.cam_lift", "cam_lift"),
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),
     "plot_graph": ("look.topology_plot", "plot_graph"),
