@@ -7,7 +7,7 @@ from typing import Any, Self
 import casadi as ca
 
 from ..elements import quantity
-from ..elements.element import CONSTANT, Statement, distinct_bodies
+from ..elements.element import CONSTANT, Statement, check_bodies
 from ..elements.quantity import Axis, Number, Vector
 from ..errors import ModelError
 from ..joints.constraint import Constraint
@@ -71,7 +71,7 @@ class ConservedMomentum(Constraint):
     value: Number = 0.0
 
     def attach(self) -> Self:
-        distinct_bodies(self)
+        check_bodies(self)
         if isinstance(self.value, str):
             self._start_value()
         self._inertia()

@@ -7,7 +7,7 @@ from typing import Any, Self
 import casadi as ca
 
 from ..elements import quantity
-from ..elements.element import DRIVEN, REQUIRED, TIMED, Posed, Statement, fill_in
+from ..elements.element import IMPOSED, REQUIRED, TIME_DEPENDENT, Posed, Statement, fill_in
 from ..elements.quantity import Number, Rotation, Vector
 from ..errors import ModelError
 from ..joints.alignment import no_turn
@@ -59,7 +59,7 @@ class Drive(Constraint):
         return quantity.scalar(self.value, "value", self.owner)
 
     def statements(self) -> list[Statement]:
-        return [*super().statements(), Statement("value", self.target(), DRIVEN)]
+        return [*super().statements(), Statement("value", self.target(), IMPOSED)]
 
     def position(self) -> ca.SX:
         return self.joint.coordinate[self.index] - self.target()  # (1)
@@ -85,7 +85,7 @@ class AngularVelocity(Constraint):
         return quantity.vector(self.value, "value", self.owner)
 
     def statements(self) -> list[Statement]:
-        return [*super().statements(), Statement("value", self.target(), DRIVEN)]
+        return [*super().statements(), Statement("value", self.target(), IMPOSED)]
 
     def velocity(self) -> ca.SX:
         return in_world(self, self.body.rotation @ self.body.angular_velocity) - self.target()
@@ -124,7 +124,10 @@ class Motion(Constraint):
         )
 
     def statements(self) -> list[Statement]:
-        return [*super().statements(), *(Statement("its motion", x, TIMED) for x in self.targets() if x is not None)]
+        return [
+            *super().statements(),
+            *(Statement("its motion", x, TIME_DEPENDENT) for x in self.targets() if x is not None),
+        ]
 
     def position(self) -> ca.SX:
         rows, world = [], self.world

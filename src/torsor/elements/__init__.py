@@ -1,1 +1,1 @@
-"""What elements are made of: names, quantities, lazily created symbols, inertias, the base class of all elements."""
+"""Building blocks of elements: names, quantities, lazily created symbols, inertias, the base class of all elements."""

@@ -1,4 +1,4 @@
-"""Arguments of elements, as `help` explains them: those that a docstring of its own leaves out are added to it."""
+"""Explanations of arguments that many elements have. They are added to the docstrings of classes that do not explain them."""
 
 import re
 
@@ -64,7 +64,7 @@ ARGUMENTS = {
 
 
 def argument_names(cls: type) -> list[str]:
-    """Names of the arguments of an element, in the order of its class and the classes above it."""
+    """Return the names of the arguments of an element: those of its base classes first, then its own."""
     found: dict[str, None] = {}
     for base in reversed(cls.__mro__):
         for name, kind in vars(base).get("__annotations__", {}).items():
@@ -74,12 +74,12 @@ def argument_names(cls: type) -> list[str]:
 
 
 def is_explained(name: str, text: str) -> bool:
-    """True if a docstring has a line that begins with an argument, alone or in a list of arguments."""
+    """True if a line of the docstring begins with the name of the argument, alone or in a list of names."""
     return re.search(rf"(^|\n)\s*(\w+, )*`?{name}`?(, \w+)*\s\s", text) is not None
 
 
 def explain_arguments(cls: type) -> None:
-    """Add the arguments that the docstring of an element leaves out to it."""
+    """Add explanations of the arguments that the docstring of an element does not explain."""
     text = cls.__doc__ if "__doc__" in vars(cls) and cls.__doc__ else ""
     known = [name for name in argument_names(cls) if name in ARGUMENTS and not is_explained(name, text)]
     if text and known:

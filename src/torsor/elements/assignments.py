@@ -1,7 +1,7 @@
-"""Assignments to a model and to what belongs to it: refused, with what to write instead.
+"""Refuse assignments to a model and to its items, with a message that names the correct way.
 
-Joints locate their frames, and kernels are compiled, from the values when an element is added. A number that is assigned
-later would be ignored; numbers that change are parameters.
+The frames of joints and the compiled kernels are made from the values that an element has when it is added. A value that is
+assigned later would have no effect. Numbers that change are declared as parameters.
 """
 
 from difflib import get_close_matches
@@ -20,15 +20,15 @@ class AssignmentError(ModelError, AttributeError):
     """An attribute that does not exist, or that cannot be assigned."""
 
 
-_EXPLAINING: set[type] = set()
+_PATCHED_CLASSES: set[type] = set()
 
 
 def explain_assignments(cls: type) -> None:
-    """Let a frozen dataclass refuse assignments by the `__setattr__` of a base class that is no dataclass, which says what to
-    write instead. The one that `dataclass` writes into each class says only that it cannot assign."""
-    if cls in _EXPLAINING:
+    """Remove the `__setattr__` and `__delattr__` that `dataclass` writes into a frozen class, so that those of its base class
+    `Owned` apply: their messages say what to write instead."""
+    if cls in _PATCHED_CLASSES:
         return
-    _EXPLAINING.add(cls)
+    _PATCHED_CLASSES.add(cls)
     for base in cls.__mro__:
         if "__dataclass_params__" in vars(base):
             for name in ("__setattr__", "__delattr__"):
@@ -39,9 +39,9 @@ def explain_assignments(cls: type) -> None:
 def refuse(thing: Any, name: str, arguments: Any = (), signals: Any = (), hint: str = "build the model again") -> None:
     """Raise an AssignmentError that says what to write instead.
 
-    arguments   what the thing is made with
-    signals     what is known of it while a model runs
-    hint        what to write for anything else
+    arguments   names of the arguments of its constructor
+    signals     names of its signals, whose values exist during a run
+    hint        what to write for other attributes
     """
     owner = thing.owner
     public = [x for x in dir(thing) if not x.startswith("_")]
@@ -66,7 +66,7 @@ def refuse(thing: Any, name: str, arguments: Any = (), signals: Any = (), hint: 
 
 
 def refuse_any(instead: str) -> Any:
-    """A method that refuses every assignment."""
+    """Return a method that refuses every assignment."""
 
     def refuse_one(self, name, value=None):
         raise AssignmentError(f"{self!r}: {name} cannot be assigned: {instead}")
@@ -75,7 +75,7 @@ def refuse_any(instead: str) -> Any:
 
 
 def assign_only(*names: str, instead: str) -> Any:
-    """A `__setattr__` that assigns these attributes and private ones, and refuses all others."""
+    """Return a `__setattr__` that accepts these attributes and private ones, and refuses all others."""
 
     def assign(self, name, value):
         if not name.startswith("_") and name not in names:
@@ -88,7 +88,7 @@ def assign_only(*names: str, instead: str) -> Any:
 
 
 def element_arguments() -> dict[str, list[str]]:
-    """Names of the elements that have an argument, by the name of the argument."""
+    """Return, for each name of an argument, the names of the element classes that have it."""
     found: dict[str, list[str]] = {}
     every = {
         cls.__name__: cls for kind in ("joint", "constraint", "force", "rule") for cls in registered(kind).values()
@@ -100,7 +100,7 @@ def element_arguments() -> dict[str, list[str]]:
 
 
 def count_numbers(value):
-    """How many numbers or expressions an argument is made of; 0: it is something else."""
+    """Return the number of scalars in a number, an array, an expression or a nested list of these; 0 for anything else."""
     if isinstance(value, (tuple, list)):
         counts = [count_numbers(x) for x in value]
         return sum(counts) if all(counts) else 0
@@ -110,13 +110,13 @@ def count_numbers(value):
 
 
 def freeze_entries(expression: Any) -> Any:
-    """An expression that belongs to a model: its entries cannot be assigned. What is calculated from it is an ordinary SX."""
+    """Mark an expression as part of a model, so that its entries cannot be assigned. Results computed from it are not marked."""
     expression._of_a_model = True
     return expression
 
 
 def _set_entry(set_entry):
-    """Assignment of entries, refused for expressions that belong to a model."""
+    """Wrap `SX.__setitem__`: entries of expressions that belong to a model cannot be assigned."""
 
     @wraps(set_entry)
     def set_if_free(self, place, value):
@@ -143,7 +143,7 @@ def _refusing(method):
     return refuse_method
 
 
-ADDED = {  # what adds to each part of a model
+ADDED = {  # for each list or dictionary of a model: the call that adds to it
     "bodies": "model.body(…) adds a body", "ports": "model.expose(…) adds a port",
     "eliminations": "model.eliminate(…) gives an order of elimination",
     "constraints": "model.add(…) adds an element", "forces": "model.add(…) adds an element",
@@ -153,22 +153,22 @@ ADDED = {  # what adds to each part of a model
     "parameters": "model.parameter(name, value) declares a parameter, parameters={name: value} of ts.simulate gives it "
     "another value for a run",
 }  # fmt: skip
-LEFT_OUT = {
+OMISSION_HINTS = {  # for each list or dictionary of a model: how to leave out an item
     "constraints": "; to leave one out build the model without it, or release it (ts.release, active=False)",
     "parameters": "",
 }
-LEFT_OUT |= {"forces": LEFT_OUT["constraints"], "rules": LEFT_OUT["constraints"]}
+OMISSION_HINTS |= {"forces": OMISSION_HINTS["constraints"], "rules": OMISSION_HINTS["constraints"]}
 
 
 class Part:
-    """A list or dictionary of a model, which only the model itself changes."""
+    """Base of the lists and dictionaries of a model, which only the model itself changes."""
 
     what: str
 
     @property
     def instead(self) -> str:
-        """What to write instead of changing it."""
-        return ADDED[self.what] + LEFT_OUT.get(self.what, "; to leave something out build the model without it")
+        """The calls to use instead of changing it directly, for messages."""
+        return ADDED[self.what] + OMISSION_HINTS.get(self.what, "; to leave something out build the model without it")
 
     def __reduce__(self):
         return part, (self.what, plain(self))
@@ -178,11 +178,11 @@ class Part:
 
 
 class List(Part, list):
-    """A list of a model; the model appends with `list.append(part, x)`."""
+    """A list of a model. The model appends with `list.append(part, x)`."""
 
 
 class Dictionary(Part, dict):
-    """A dictionary of a model; the model itself writes with `dict.__setitem__(part, name, x)`."""
+    """A dictionary of a model. The model writes with `dict.__setitem__(part, name, x)`."""
 
 
 for _name in "append extend insert remove pop clear sort reverse __setitem__ __delitem__ __iadd__ __imul__".split():
@@ -192,14 +192,14 @@ for _name in "update pop popitem clear setdefault __setitem__ __delitem__ __ior_
 
 
 def plain(x: Any) -> Any:
-    """A part of a model as an ordinary list or dictionary; anything else as it is."""
+    """Return a list or dictionary of a model as an ordinary one; anything else unchanged."""
     if not isinstance(x, Part):
         return x
     return dict(x) if isinstance(x, dict) else list(x)  # type: ignore[call-overload]
 
 
 def part(what: str, content: Any = ()) -> Any:
-    """A list or dictionary with this content as a part of a model."""
+    """Return a list or dictionary with this content that only the model changes."""
     made: Any = Dictionary(content) if isinstance(content, dict) else List(content)
     made.what = what
     return made

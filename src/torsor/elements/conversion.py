@@ -1,7 +1,7 @@
-"""What a user gives as a quantity: numbers, which stay numbers, or an expression that contains symbols.
+"""Conversion of quantities as users write them: to numbers, or to an expression if they contain symbols.
 
-Numbers are kept as they are calculated with, a float or an array of float64, and cost no expression. What asks for an
-expression of them gets one from `constant`.
+Numbers are stored as a float or an array of float64, not as an expression. Where an expression is needed, `constant` makes
+one from them.
 """
 
 import math
@@ -14,21 +14,24 @@ import numpy as np
 
 from ..errors import ModelError
 
-SMALLEST, LARGEST = 1e-100, 1e100  # of masses, lengths, times …: their squares and products are numbers, too
+SMALLEST, LARGEST = (
+    1e-100,
+    1e100,
+)  # range of masses, lengths, times …: squares and products neither underflow nor overflow
 PLAIN = frozenset({float, int, np.float64, np.int64})
 
 
 def show(value):
-    """A given value, short enough for a message."""
+    """Return a given value as text, shortened for a message."""
     try:
         text = repr(value)
-    except Exception:  # of a stranger's class
+    except Exception:  # whatever the class of a user raises
         text = f"a {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 def instead(value):
-    """What to write in the place of a function, as the end of a message; empty for anything else."""
+    """Return the end of a message that says what to write instead of a function; empty if the value is not a function."""
     if not callable(value):
         return ""
     return (
@@ -39,8 +42,8 @@ def instead(value):
 
 
 def given(value, rows, columns, what, owner) -> Any:
-    """`value` as numbers of the given shape (a float, an array of `rows`, or of `rows` and `columns`), or as an SX where it
-    contains symbols; a ModelError that names `owner` and `what` for anything else."""
+    """Convert `value` to numbers of the given shape (a float, an array of `rows`, or of `rows` and `columns`), or to an SX if
+    it contains symbols. Anything else raises a ModelError that names `owner` and `what`."""
     found = _numbers(value, rows, columns)
     if found is not None:
         return found
@@ -62,7 +65,7 @@ def given(value, rows, columns, what, owner) -> Any:
 
 
 def numbers_or(expression) -> Any:
-    """A dense SX as numbers, shaped as by `given`, where it is made of them; else as it is."""
+    """Convert a dense SX without symbols to numbers, shaped as by `given`; return any other expression unchanged."""
     if not expression.is_constant() or not expression.numel():
         return expression
     found = np.array(ca.DM(expression), float).reshape(expression.shape)
@@ -70,17 +73,17 @@ def numbers_or(expression) -> Any:
 
 
 def constant(value):
-    """Numbers as an SX; an SX as it is."""
+    """Convert numbers to an SX; return an SX unchanged."""
     return value if isinstance(value, ca.SX) else ca.SX(value)
 
 
 def is_number(value):
-    """Whether a quantity is made of numbers, and not an expression of symbols."""
+    """True if a quantity is made of numbers, False if it is an expression."""
     return not isinstance(value, ca.SX)
 
 
 def _numbers(value, rows, columns):
-    """Ordinary numbers of this shape; None for anything else, which takes a closer look."""
+    """Convert ordinary numbers of this shape, as a fast path of `given`; None for anything else."""
     kind = type(value)
     if kind is tuple or kind is list:
         if (
@@ -103,7 +106,10 @@ def _numbers(value, rows, columns):
 
 
 def matrix(value):
-    """A number, a list (a column), a list of lists (rows), an array or an expression as an SX; an error for anything else."""
+    """Convert a number, a list (a column), a list of lists (rows), an array or an expression to an SX.
+
+    Anything else raises an exception of any kind.
+    """
     if isinstance(value, (ca.SX, ca.DM)):
         return ca.SX(value)
     if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object and value.ndim):
@@ -117,7 +123,7 @@ def matrix(value):
 
 
 def _float(x):
-    """A real number of any kind; infinite beyond the range of float64."""
+    """Convert a real number of any kind to a float; infinite beyond the range of float64."""
     try:
         return float(x)
     except OverflowError:
@@ -125,8 +131,10 @@ def _float(x):
 
 
 def reals(value):
-    """Real numbers of any kind as an array of float64, the one kind that CasADi takes without harm; TypeError for what is
-    none: text, dates, complex, missing and masked numbers, truth values."""
+    """Convert real numbers of any kind to an array of float64, the only type that CasADi reads without loss.
+
+    Text, dates, complex, missing and masked numbers and truth values raise a TypeError.
+    """
     if np.ma.is_masked(value):
         raise TypeError("some numbers are masked")
     array = np.asarray(value)
@@ -135,12 +143,12 @@ def reals(value):
         array = np.array([_float(x) for x in array.flat] if known else [None]).reshape(array.shape if known else 1)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{array.dtype} is no real number")
-    with np.errstate(over="ignore"):  # beyond the range: infinite, and judged as such
+    with np.errstate(over="ignore"):  # numbers beyond the range become infinite; callers refuse them
         return array.astype(float)
 
 
 def number(value):
-    """A real number as a float; None for anything else."""
+    """Convert a real number to a float; None for anything else."""
     try:
         array = reals(value)
     except Exception:
@@ -149,7 +157,7 @@ def number(value):
 
 
 def short(value):
-    """A number or an array of long doubles as floats, of long complex numbers as complex ones; anything else as it is."""
+    """Convert long doubles to floats, and long complex numbers to complex ones; return anything else unchanged."""
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.char not in "gG":
         return value
     with np.errstate(over="ignore"):
@@ -157,7 +165,7 @@ def short(value):
 
 
 def plain(value, depth=3):
-    """The same with long doubles, in arrays, lists and tuples too, as floats: CasADi crashes on them."""
+    """Convert long doubles to floats, also within arrays, lists and tuples: CasADi crashes on them."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = short(value)
         return [plain(x, depth) for x in value] if value.dtype == object and value.ndim == 1 else value
@@ -168,7 +176,7 @@ def plain(value, depth=3):
 
 
 def unchanging(value):
-    """The same as it cannot be changed in place: tuples for lists, and for arrays of numbers in rows and columns."""
+    """Return a value that cannot be changed in place: lists, and arrays of one or two dimensions, become tuples."""
     kind = type(value)
     if kind is tuple and PLAIN.issuperset(map(type, value)):
         return value
@@ -178,7 +186,7 @@ def unchanging(value):
 
 
 def finite(value):
-    """False if a number in an expression, at any depth, is not one, or if an entry is infinite."""
+    """True if no entry of an expression is infinite and no number within it is NaN."""
     if value.is_constant():
         return value.is_regular()
     entries = value.nonzeros()

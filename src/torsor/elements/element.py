@@ -1,7 +1,7 @@
 """The base class of joints, constraints, forces and controllers: name, model, and examples for the contract tests.
 
-`statements()` returns the expressions that an element adds to a model, each with the symbols that may occur in it.
-`Model.add` checks them once, so that no element checks this by itself.
+`statements()` returns the expressions that an element adds to a model, each with the kinds of symbols that it may contain.
+`Model.add` checks them, so that elements need not.
 """
 
 from dataclasses import dataclass, fields
@@ -18,35 +18,40 @@ from .model_item import Owned as Owned
 from .model_item import fill_in as fill_in
 from .placing import FRAMES
 
-# what may occur in an expression, each including the one before
+# kinds of symbols that an expression may contain; each set includes the one before
 CONSTANT = ("parameter",)
-TIMED = (*CONSTANT, "time", "memory")
-HELD = (*TIMED, "input")
-POSES = (*HELD, "pose")
+TIME_DEPENDENT = (*CONSTANT, "time", "memory")
+WITH_INPUTS = (*TIME_DEPENDENT, "input")
+POSES = (*WITH_INPUTS, "pose")
 MOTION = (*POSES, "velocity")
 LOADED = (*MOTION, "state", "reaction")
 ANYTHING = (*LOADED, "acceleration")
-# in drives, and in equations of constraints: what is set from outside may jump, and a constraint cannot
-DRIVEN, KEPT, SLIDING = (
-    tuple(kind for kind in kinds if kind != "input") + ("state",) for kinds in (TIMED, POSES, MOTION)
+# Imposed motions, and equations of constraints at position and at velocity level: without inputs, which may jump; a motion that
+# a constraint imposes must be continuous.
+IMPOSED, POSITION_LEVEL, VELOCITY_LEVEL = (
+    tuple(kind for kind in kinds if kind != "input") + ("state",) for kinds in (TIME_DEPENDENT, POSES, MOTION)
 )
-HOMELESS = "orientation of a particle"  # has a symbol and no meaning
-DERIVED = (*MOTION, HOMELESS)  # follows from the motion, and is kept by nothing
+PARTICLE_ORIENTATION = "orientation of a particle"  # it has a symbol, but no meaning
+DERIVED = (*MOTION, PARTICLE_ORIENTATION)  # in expressions that are evaluated from the motion, without a constraint
 
 
 class Statement(NamedTuple):
-    """One expression that an element is made of."""
+    """One expression of an element.
+
+    what        its name, for messages
+    allowed     kinds of symbols that it may contain
+    """
 
     what: str
     expression: Any
     allowed: tuple[str, ...]
 
 
-REQUIRED: Any = None  # default of an argument that must be given, where one of a base class before it may be left out
+REQUIRED: Any = None  # default of a required argument that follows optional arguments of a base class
 
 
 class Posed(Protocol):
-    """What has a pose, a body or a ground, as elements see it."""
+    """A body or a ground, as elements use it: a thing with a pose."""
 
     name: str
     position: ca.SX
@@ -58,12 +63,12 @@ class Posed(Protocol):
 
     @property
     def owner(self) -> str:
-        """What it is and its name, for messages."""
+        """Kind and name, for messages."""
         ...
 
     @property
     def reference(self) -> tuple[Any, Any]:
-        """The last two, as numbers where they are made of them."""
+        """`start_position` and `start_rotation`, as numbers if they contain no symbols."""
         ...
 
 
@@ -71,7 +76,7 @@ _FIELDS: dict = {}
 
 
 def initial(element):
-    """The fields that an element is made from: pairs of the name and the attribute that keeps it."""
+    """Return the arguments of the element's constructor: pairs of a name and the attribute that stores the value."""
     cls = type(element)
     if cls not in _FIELDS:
         _FIELDS[cls] = [(f.name, storage_name(cls, f.name)) for f in fields(cls) if f.init]
@@ -79,7 +84,7 @@ def initial(element):
 
 
 def frame_poses(element):
-    """Poses of the two `frames` of an element, which must be frames of its `first` and its `second` body."""
+    """Return the poses of the two `frames` of an element; they must be frames of its `first` and its `second` body."""
     first, second, frames = element.first, element.second, element.frames
     pair = isinstance(frames, (tuple, list)) and len(frames) == 2
     if not pair or [getattr(f, "body", None) for f in frames] != [first, second]:
@@ -92,7 +97,7 @@ def frame_poses(element):
 
 
 def pair_of_points(element):
-    """The two `points` of an element, or two times None."""
+    """Return the two `points` of an element, or (None, None)."""
     points = element.points
     if points is None:
         return (None, None)
@@ -104,8 +109,8 @@ def pair_of_points(element):
     return tuple(quantity.given(p, 3, 1, "points", element.owner) for p in points)
 
 
-def distinct_bodies(element):
-    """Refuse `bodies` of an element that are none, or contain one of them twice."""
+def check_bodies(element):
+    """Refuse `bodies` of an element that is not a list of bodies, is empty, or contains a body twice."""
     bodies = element.bodies
     if not isinstance(bodies, (tuple, list)) or not bodies or not all(hasattr(b, "mass") for b in bodies):
         raise ModelError(f"{element.owner}: bodies must be a list of bodies, got {quantity.show(bodies)}")
@@ -114,7 +119,7 @@ def distinct_bodies(element):
 
 
 def default_axes(cls):
-    """Directions that an element takes where none is given, by the name of the argument, as lists."""
+    """Return the default directions of an element class as lists, by the name of the argument."""
     found = {name: cls.__dataclass_fields__.get(name) for name in ("axis", "second_axis")}
     return {name: list(f.default) for name, f in found.items() if f is not None and isinstance(f.default, tuple)}
 
@@ -125,9 +130,9 @@ class Element(Owned):
 
     variants   arguments of example elements, for the contract tests: dictionaries, or functions of the scene (a
                dictionary with first, second, body and joint) that return one
-    world      the ground of the model that the element was described in: what "world axes" and "world position" mean
-    acts       whether it acts from the start; None: it belongs to no model
-    starts_active   the same where nothing else is said
+    world      the ground of the model in which the element was described; "world axes" and "world position" refer to it
+    acts       True if the element acts from the start; None: it belongs to no model
+    starts_active   default of `acts`
     optional   names of its bodies and joints that may be None
     texts      names of arguments that are texts or lists of texts, and no names of elements or signals
     armable    True: the element watches the motion, and whether it acts follows from that (contacts, stops, dry friction,
@@ -167,7 +172,7 @@ class Element(Owned):
         explain_arguments(cls)
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
-        """An element, of which the model of its first argument takes note: it is to be added."""
+        """Create an element and record its name in the model of its first argument, so that a forgotten `add` is noticed."""
         made = object.__new__(cls)
         thing = given[1] if len(given) > 1 else next((x for k, x in named.items() if k != "name"), None)
         home, name = getattr(thing, "_home", None), given[0] if given else named.get("name")
@@ -177,15 +182,15 @@ class Element(Owned):
 
     @property
     def active(self) -> Any:
-        """The memory that is 1 while the element acts, made at its first use; part of a model only where events
-        switch the element. None: it belongs to no model."""
+        """The memory that is 1 while the element acts. It is created at its first use, and belongs to the model only if events
+        switch the element. None if the element belongs to no model."""
         known = self._active
         return self._home.activity(self) if known is None and self._home is not None else known
 
     @property
     def armed(self) -> Any:
-        """The memory that is 1 while an armable element is armed, made at its first use; part of a model only where
-        events arm or disarm the element, or it starts disarmed. None: it belongs to no model."""
+        """The memory that is 1 while an armable element is armed. It is created at its first use, and belongs to the model only
+        if events arm or disarm the element or it starts disarmed. None if the element belongs to no model."""
         known = self._armed
         return self._home.arming(self) if known is None and self._home is not None else known
 
@@ -196,7 +201,7 @@ class Element(Owned):
 
     @property
     def switching(self) -> dict[str, Any]:
-        """What listings show of an element that events may switch: its state at the start."""
+        """Name, type and state at the start, as listings show them for elements that events may switch."""
         start = "inactive" if self.inactive else "acts" if self.acts else "does not act"
         return {"name": self.name, "type": self.key, "active": start == "acts", "start": start}
 
@@ -213,15 +218,15 @@ class Element(Owned):
         return []
 
     def attach(self) -> Self:
-        """The element with its world-frame data converted to body-fixed data. Called once, when a model adds it."""
+        """Return the element with its world-frame data converted to body-fixed data. Called once, when it is added."""
         return self
 
     def statements(self) -> list[Statement]:
-        """The expressions that the element adds to the model."""
+        """Return the expressions that the element adds to the model."""
         return []
 
     def memories(self) -> list[Any]:
-        """Numbers that the element remembers while it runs."""
+        """Return the memories of the element: numbers that change at events, and states."""
         return []
 
     def rates(self, acts: ca.SX) -> list[tuple[Any, ca.SX]]:
@@ -236,24 +241,24 @@ class Element(Owned):
         """Signals of the element that every run records, by name."""
         return {}
 
-    def alike(self) -> Any:
-        """What it shares with elements that say the same about other things, kept as `_alike`."""
+    def shared_data(self) -> Any:
+        """Return the data that equal elements between other bodies share, stored as `_shared_data`; None: none are shared."""
         return None
 
-    def note_valid(self) -> None:
-        """What it declares was checked: those that are alike need not be."""
+    def mark_checked(self) -> None:
+        """Record that its statements were checked, so that elements with the same shared data are not checked again."""
 
     def within(self) -> list[Any]:
-        """Joints in which it acts, on their coordinates: it acts only as long as they hold."""
+        """Return the joints on whose coordinates it acts: while one of them is released, it does not act."""
         named = [getattr(self, what, None) for what in ("joint", "other", "on")]
         return list({id(x): x for x in named if getattr(x, "kind", None) == "joint"}.values())
 
     def drawn_as(self) -> str:
-        """What a viewer draws for it, see `drawing`."""
+        """Return the name of its drawing in a viewer, see `drawing`."""
         return self.drawing
 
     def drawn_at(self) -> list[tuple[Any, Any]]:
-        """Where a viewer draws it: bodies, each with a frame (4x4) or a point in body axes from the centre of mass."""
+        """Return where a viewer draws it: bodies, each with a frame (4x4) or a point in body axes from the centre of mass."""
         hosts: Any = self.within()
         if hosts:
             return hosts[0].drawn_at()
@@ -261,7 +266,7 @@ class Element(Owned):
         return [] if body is None else [(body, FRAMES[0])]
 
     def drawn_along(self) -> Any:
-        """The direction that a viewer draws it along, in the axes of its frames; None: it has none."""
+        """Return the direction of its drawing in a viewer, in the axes of its frames; None: it has none."""
         hosts: Any = self.within()
         return hosts[0].drawn_along() if hosts else getattr(self, self.drawn_axis, None)
 
@@ -271,7 +276,7 @@ class Element(Owned):
 
     @classmethod
     def examples(cls, scene: dict[str, Any], name: str = "example") -> list[Self]:
-        """One element per variant, with what the scene offers under the names of its fields."""
+        """Return one element per variant; its arguments are the entries of the scene that have the same names."""
         offered = {f.name: scene[f.name] for f in fields(cls) if f.name in scene}
         offered |= {name: tuple(axis) for name, axis in default_axes(cls).items()}
         chosen = [v(scene) if callable(v) else v for v in cls.variants]
@@ -280,7 +285,7 @@ class Element(Owned):
 
 @dataclass(frozen=True, eq=False)
 class Rule(Element):
-    """Base of elements that only watch: they bring events, and neither equations nor forces."""
+    """Base of elements that only declare events, and add neither equations nor forces."""
 
     kind = key = "rule"
     armable = True

@@ -57,22 +57,22 @@ class Inertia:
         return Inertia(mass, tensor, center, self.outline + other.outline)
 
 
-SLENDER, FLAT = 40, 20  # length of a rod, radius of a disk / what is drawn across
+SLENDER, FLAT = 40, 20  # drawn proportions: length / radius of a rod; radius / thickness of a disk
 _TURN = {"x": (2, 0, 1), "y": (1, 2, 0), "z": (0, 1, 2)}
 
 
 def _with_shape(inertia, maker, *arguments, **options):
-    """The inertia of a part, with the shape that it was calculated for."""
+    """Return the inertia with the shape from which it was computed as its outline."""
     if isinstance(axis := options.get("axis"), str):
         options["axis"] = axis.lstrip("+-")
     try:
         return replace(inertia, outline=(maker(*arguments, **options),))
-    except ModelError:  # lengths that no viewer draws
+    except ModelError:  # lengths outside the range of shapes
         return inertia
 
 
 def _along(axis, across1, across2, along):
-    """Diagonal tensor with the moment `along` on the named axis."""
+    """Return the diagonal tensor with the moment `along` about the named axis."""
     name = axis.lstrip("+-") if isinstance(axis, str) else axis
     if not isinstance(name, str) or name not in _TURN:
         raise ModelError(f"inertia: axis must be 'x', 'y' or 'z', got {axis!r}")
@@ -95,7 +95,10 @@ def _positive(name, value):
 
 
 def _with_positive_arguments(function):
-    """A shape whose arguments are checked, and come as numbers; what overflows is refused where it is not finite."""
+    """Decorate a function of a shape: its arguments are checked and converted to numbers.
+
+    Results that overflow are refused by the checks of `Inertia`.
+    """
     parameters = signature(function)
 
     @wraps(function)
@@ -140,7 +143,7 @@ def sphere(mass: float, radius: float, inner: float = 0.0) -> Inertia:
 
 @_with_positive_arguments
 def rod(mass: float, length: float, axis: str = "z") -> Inertia:
-    """Slender rod: no inertia about its own axis is lost, it is 1e-4 of the one across (a body must turn about it)."""
+    """Slender rod. The moment about its own axis is 1e-4 of the one across, since a body needs a positive one."""
     across = mass * length**2 / 12
     thin = Inertia(mass, _along(axis, across, across, 1e-4 * across))
     return _with_shape(thin, shapes.cylinder, length / SLENDER, length, axis=axis)
@@ -169,11 +172,11 @@ def point(mass: float, at: Vector = (0.0, 0.0, 0.0)) -> Inertia:
 
 
 def check(tensor: np.ndarray, owner: str, given: Any) -> None:
-    """Refuse what no mass distribution has: asymmetric, not positive, or breaking the triangle inequality."""
+    """Refuse tensors that are no inertia: asymmetric, not positive, or against the triangle inequality."""
     least, most = quantity.SMALLEST**2, quantity.LARGEST**2
     a, b, c = moments = tensor.diagonal().tolist()
     if np.count_nonzero(tensor) == 3 and least < min(moments) and max(moments) <= min(a + b + c - max(moments), most):
-        return  # principal axes, as most bodies have them
+        return  # fast path: a diagonal tensor, as most bodies have it
     if not np.abs(tensor).max() <= most:
         raise ModelError(f"{owner}: inertia must be finite, and not larger than {most:g} kg m², got {given}")
     if np.abs(tensor - tensor.T).max() > 1e-9 * max(np.abs(tensor).max(), 1e-300):

@@ -1,6 +1,6 @@
-"""Attributes that are made at their first use: symbols, and expressions of the numbers of an element.
+"""Attributes that are created at their first use: symbols, and expressions of the numbers of an element.
 
-A model of a hundred thousand bodies is mostly numbers; symbols are made for those of its signals that somebody uses.
+A model of a hundred thousand bodies consists mostly of numbers; only the signals that are used get symbols.
 """
 
 from threading import RLock
@@ -12,18 +12,18 @@ import numpy as np
 from . import quantity
 from .assignments import freeze_entries
 
-MAKING = RLock()  # of what is made on demand: once, whoever asks
+CREATION_LOCK = RLock()  # so that threads create an attribute once
 
 
 class Signal:
-    """A symbol of a thing: made at its first use and registered with the model; the same one from then on.
+    """Descriptor of a symbol that is created at its first use and registered with the model.
 
-    kind     what it stands for, see `element.py`; `homeless` for a thing that is a particle
-    shape    rows and columns, or a function of the thing that returns the rows; None instead of rows: there is none yet
+    kind     kind of the symbol, see `element.py`; `particle_kind` is used for particles
+    shape    rows and columns, or a function of the thing that returns the rows; None as rows: there is no symbol yet
     """
 
-    def __init__(self, kind, *shape, homeless=None):
-        self.kind, self.shape, self.homeless = kind, shape, homeless or kind
+    def __init__(self, kind, *shape, particle_kind=None):
+        self.kind, self.shape, self.particle_kind = kind, shape, particle_kind or kind
 
     def __set_name__(self, cls, name):
         self.name, self.kept = name, f"_{name}"
@@ -44,7 +44,7 @@ class Signal:
         object.__setattr__(thing, "_signals", (*(name for name in thing._signals if name != self.name), self.name))
 
     def _make(self, thing):
-        with MAKING:
+        with CREATION_LOCK:
             if not hasattr(thing, self.kept):
                 shape = [size(thing) if callable(size) else size for size in self.shape]
                 if None in shape:
@@ -53,13 +53,13 @@ class Signal:
         return getattr(thing, self.kept)
 
     def kinds(self, thing, symbol):
-        """What its scalar symbols stand for, by their identity."""
-        kind = self.homeless if getattr(thing, "particle", False) else self.kind
+        """Return the kind of each scalar symbol: {element hash: kind}."""
+        kind = self.particle_kind if getattr(thing, "particle", False) else self.kind
         return {s.element_hash(): kind for s in ca.symvar(symbol)}
 
 
 def symbols_of(thing):
-    """The scalar symbols of a thing that were used so far, with their kind: {identity: kind}."""
+    """Return the kinds of the scalar symbols of a thing that were created so far: {element hash: kind}."""
     found: dict = {}
     for name in thing._signals:
         found |= getattr(type(thing), name).kinds(thing, getattr(thing, name))
@@ -67,7 +67,7 @@ def symbols_of(thing):
 
 
 class Quantity:
-    """A quantity that is kept as numbers where it is made of them, and read as an SX."""
+    """Descriptor of a quantity that is stored as numbers if it contains no symbols, and read as an SX."""
 
     def __set_name__(self, cls, name):
         self.name, self.kept = name, f"_{name}"
@@ -84,20 +84,20 @@ class Quantity:
         return made[self.name]
 
     def __set__(self, thing, value):
-        value = None if value is self else value  # itself: the default of a field, too
+        value = None if value is self else value  # a dataclass passes the descriptor itself as the default
         object.__setattr__(thing, self.kept, self.simplify(value))
         if thing._expressions is not None:
             thing._expressions.pop(self.name, None)
 
     def simplify(self, value):
-        """An SX without symbols as numbers."""
+        """Convert an SX without symbols to numbers."""
         if not isinstance(value, ca.SX):
             return value
         found = quantity.numbers_or(value)
         return freeze_entries(ca.SX(found)) if isinstance(found, ca.SX) else found
 
     def __repr__(self):
-        return "None"  # what it stands for as the default of a field
+        return "None"  # the default of the field, as `help` shows it
 
     def numeric(self, value):
         return isinstance(value, (float, np.ndarray))
@@ -107,7 +107,7 @@ class Quantity:
 
 
 class Frames(Quantity):
-    """Two poses, as numbers in one array (2, 4, 4), or as two SX."""
+    """Descriptor of two poses, stored as numbers in one array (2, 4, 4) or as two SX."""
 
     def numeric(self, value):
         return isinstance(value, np.ndarray) and value.shape == (2, 4, 4) and value.dtype == float
@@ -121,7 +121,7 @@ class Frames(Quantity):
 
 
 class Start(Quantity):
-    """What a user gave, as it was given; once it is a column of numbers, read as an SX."""
+    """Descriptor of a start value: stored as the user gave it; read as an SX once it is a column of numbers."""
 
     def simplify(self, value):
         return value
@@ -134,7 +134,7 @@ _KEPT: dict = {}
 
 
 def storage_name(cls, name):
-    """Name of the attribute that a quantity of a class is kept in; anything else is kept under its own."""
+    """Return the name of the attribute that stores a field of a class."""
     if (cls, name) not in _KEPT:
         found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
         _KEPT[cls, name] = f"_{name}" if isinstance(found, Quantity) else name
@@ -142,5 +142,5 @@ def storage_name(cls, name):
 
 
 def storage_of(thing, name):
-    """A quantity as it is kept: as numbers, where it is made of them."""
+    """Return a quantity as it is stored: as numbers if it contains no symbols."""
     return getattr(thing, storage_name(type(thing), name))

@@ -1,4 +1,4 @@
-"""What belongs to a model: it has a name there, and nothing can be assigned to it."""
+"""Base class of the items of a model. An item has a name in its model; its attributes cannot be assigned."""
 
 from copy import deepcopy
 from dataclasses import fields, is_dataclass
@@ -9,14 +9,16 @@ from .lazy_attributes import Signal
 
 
 class Owned:
-    """Something with a name that belongs to a model. Pickled or copied together with its model, it stays an item of it.
-    Nothing can be assigned to it from then on."""
+    """A named item of a model. Pickled or copied together with its model, it stays an item of it.
+
+    Once it belongs to a model its attributes cannot be assigned.
+    """
 
     name: str
     _home: Any = None
-    _frozen: ClassVar[bool] = False  # True: nothing can be assigned to it before either
-    _signals: tuple[str, ...] = ()  # its symbols that were used so far, see `lazy_attributes.py`
-    _expressions: dict | None = None  # and expressions of its numbers
+    _frozen: ClassVar[bool] = False  # True: its attributes cannot be assigned before it belongs to a model, either
+    _signals: tuple[str, ...] = ()  # names of its symbols that were created so far, see `lazy_attributes.py`
+    _expressions: dict | None = None  # expressions of its numbers that were created so far
 
     def __setattr__(self, name, value):
         if self._home is not None or self._frozen:
@@ -32,7 +34,7 @@ class Owned:
         refuse(self, name, self._arguments(), [x for x in dir(cls) if isinstance(getattr(cls, x), Signal)])
 
     def _arguments(self):
-        """Names of the arguments that it is made with."""
+        """Names of the arguments of its constructor."""
         return [f.name for f in fields(self) if f.init] if is_dataclass(self) else []
 
     @property
@@ -46,10 +48,12 @@ class Owned:
         return _element, (self._home, self.name)
 
     def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != "_alike"}  # found again where it is needed
+        return {
+            name: value for name, value in vars(self).items() if name != "_shared_data"
+        }  # computed again when needed
 
     def __copy__(self):
-        """A copy that shares everything, and belongs to nothing yet."""
+        """Return a shallow copy that belongs to no model."""
         twin = object.__new__(type(self))
         for name, value in vars(self).items():
             if name != "_home":
@@ -57,7 +61,7 @@ class Owned:
         return twin
 
     def copy_as(self, name: str) -> Self:
-        """A copy under another name, with symbols of its own, that belongs to nothing yet."""
+        """Return a copy with another name and with symbols of its own that belongs to no model."""
         twin = object.__new__(type(self))
         own = {"_home", "_signals", "_expressions", *(f"_{signal}" for signal in self._signals)}
         for what, value in vars(self).items():
@@ -80,15 +84,15 @@ def _element(model, name):
     return model[name]
 
 
-ASIDE = frozenset(
+UNSHARED_ATTRIBUTES = frozenset(
     ("_home", "_active", "_armed", "acts", "starts_armed", "rows_kept")
-)  # what changes nothing of what an element says
+)  # attributes whose change leaves `_shared_data` valid
 
 
 def fill_in(element, **values):
-    """Write what an element that cannot be changed otherwise worked out about itself when it was added."""
-    if not values.keys() <= ASIDE:
-        vars(element).pop("_alike", None)  # what others of its kind share may change with it
+    """Set attributes of a frozen element: the package itself does so when the element is added. Returns the element."""
+    if not values.keys() <= UNSHARED_ATTRIBUTES:
+        vars(element).pop("_shared_data", None)  # it may depend on the new values
     for name, value in values.items():
         object.__setattr__(element, name, value)
     return element

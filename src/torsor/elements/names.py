@@ -1,14 +1,14 @@
-"""Names under which something is kept in a result: any text that a NetCDF file gives back as it was given."""
+"""Names of variables in results: any text that a NetCDF file returns unchanged."""
 
 import re
 import unicodedata
 
-ORDINARY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # whose characters are bytes
-LONGEST = 200  # bytes of a name with the names of all models around it; NetCDF has room for 256
+ORDINARY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # names of ASCII characters, one byte each
+LONGEST = 200  # bytes of a full name, with the names of the models around it; NetCDF allows 256
 
 
 def unstorable(name):
-    """Why a result cannot have a variable of this name, or None."""
+    """Return the reason why a result cannot have a variable of this name, or None."""
     if isinstance(name, str) and len(name) <= LONGEST and ORDINARY.fullmatch(name):
         return None
     if not isinstance(name, str) or not name:

@@ -1,7 +1,6 @@
-"""Where things are: products of small matrices and poses, for numbers and for expressions alike.
+"""Products of small matrices and poses, for numbers and for expressions.
 
-Numbers are summed from left to right, as CasADi does, so that a model has the same bits whether it was calculated with
-numbers or with expressions.
+Numbers are summed from left to right, as CasADi does, so that results have the same bits with numbers and with expressions.
 """
 
 from typing import Any
@@ -17,7 +16,7 @@ for _shared in (EYE, ZERO, FRAMES):
 
 
 def product(A, B) -> Any:
-    """A B of a 3x3 matrix and a column or a matrix."""
+    """Return the product A B of a 3x3 matrix and a column or a matrix."""
     if A is EYE:
         return B
     if not (is_number(A) and is_number(B)):
@@ -27,7 +26,7 @@ def product(A, B) -> Any:
 
 
 def total(a, b) -> Any:
-    """a + b."""
+    """Return a + b."""
     if a is ZERO:
         return b
     if b is ZERO:
@@ -36,21 +35,21 @@ def total(a, b) -> Any:
 
 
 def distance(a, b) -> Any:
-    """|b − a| of two points."""
+    """Return the distance |b − a| of two points."""
     d = b - a if is_number(a) and is_number(b) else constant(b) - constant(a)
     return (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) ** 0.5
 
 
 def diagonal(moments):
-    """The matrix with these three numbers on its diagonal."""
+    """Return the 3x3 matrix with these numbers on its diagonal."""
     matrix = np.zeros((3, 3))
     matrix.flat[::4] = moments
     return matrix
 
 
 def local_frames(bodies, points) -> Any:
-    """Poses in two bodies, from their centres of mass, of frames that sit at world points, parallel to the world, in the
-    reference configuration: (R₀ᵀ, R₀ᵀ (p − x₀))."""
+    """Return the poses, in two bodies, of frames at world points with world axes in the reference configuration:
+    (R₀ᵀ, R₀ᵀ (p − x₀)), measured from the centre of mass."""
     (x1, R1), (x2, R2) = bodies[0].reference, bodies[1].reference
     p1, p2 = points
     if any(type(x) is not np.ndarray for x in (x1, R1, p1, x2, R2, p2)):
@@ -62,7 +61,7 @@ def local_frames(bodies, points) -> Any:
 
 
 def local_place(body, point) -> Any:
-    """A world point of the reference configuration in the axes of a body, from its centre of mass: R₀ᵀ (p − x₀)."""
+    """Return a world point of the reference configuration in the axes of a body, from its centre of mass: R₀ᵀ (p − x₀)."""
     x, R = body.reference
     if type(x) is np.ndarray and type(R) is np.ndarray and type(point) is np.ndarray:
         return point - x if R is EYE else product(R.T, point - x)
@@ -70,7 +69,7 @@ def local_place(body, point) -> Any:
 
 
 def _place(H, R, arm):
-    """Write (R₀ᵀ, R₀ᵀ arm) into a pose that is 1."""
+    """Write (R₀ᵀ, R₀ᵀ arm) into an identity pose."""
     if R is not EYE:
         H[:3, :3], arm = R.T, product(R.T, arm)
     H[:3, 3] = arm
@@ -82,14 +81,14 @@ def _local_frame(x, R, point):
 
 
 def are_poses(frames):
-    """Whether an array of 4x4 matrices contains poses, to six digits."""
+    """True if an array of 4x4 matrices contains poses, to six digits."""
     R, p = pose_stacks.split(frames)
     turned = np.abs(np.swapaxes(R, -1, -2) @ R - EYE).max() <= 1e-6 and np.all(np.linalg.det(R) > 0)
     return bool(turned and np.isfinite(p).all() and np.array_equal(frames[:, 3], FRAMES[:, 3]))
 
 
 def pose(R, p) -> Any:
-    """(R, p) as a 4x4 matrix."""
+    """Return the pose (R, p) as a 4x4 matrix."""
     if is_number(R) and is_number(p):
         H = FRAMES[0].copy()
         H[:3, :3], H[:3, 3] = R, p

@@ -1,7 +1,7 @@
-"""Numbers and expressions that a user gives, checked at the moment they are given.
+"""Checks of numbers and expressions that a user gives.
 
-Every quantity of a model is a small CasADi SX: plain numbers are constants in it, parameters and signals stay symbols.
-`time` is the one symbol for time that all models share.
+Quantities of a model are read as small CasADi SX: numbers are constants in them, parameters and signals are symbols.
+`time` is the symbol for time that all models share.
 """
 
 import re
@@ -29,15 +29,15 @@ Axis: TypeAlias = Vector | str  # or "x", "-y" …
 Rotation: TypeAlias = Sequence[Sequence[Number]] | Vector  # matrix, quaternion (scalar first) or rotation vector
 
 time = ca.SX.sym("time")
-FARTHEST = 1e13  # rad: a larger angle is as large as its rounding
+LARGEST_ANGLE = 1e13  # [rad]; the rounding error of an angle reaches a full turn at about 5e16 rad
 INSTEAD = (
     "write casadi.fmax(a, b) for max, casadi.fmin(a, b) for min, casadi.if_else(condition, a, b) for `a if condition else b`, "
     "casadi.logic_and, logic_or, logic_not for `and`, `or`, `not`, and numpy.sin(a) or casadi.sin(a) for math.sin(a)"
 )
 
 
-def _speaking(convert, purpose):
-    """A conversion of an expression to a plain Python value, refused for symbols with what to write instead."""
+def _explain_conversion(convert, purpose):
+    """Wrap a conversion of an SX to a Python value: for symbols it raises an error that says what to write instead."""
 
     def convert_or_explain(self):
         if self.is_scalar() and not self.is_constant():
@@ -51,13 +51,17 @@ def _speaking(convert, purpose):
 
 
 _SX: Any = ca.SX
-_SX.__bool__ = _speaking(ca.SX.__bool__, "truth value")  # called by max, min, and, or, not, if
-_SX.__float__ = _speaking(ca.SX.__float__, "number")  # called by math.sin and the like, which would make nan of it
+_SX.__bool__ = _explain_conversion(ca.SX.__bool__, "truth value")  # called by max, min, and, or, not, if
+_SX.__float__ = _explain_conversion(
+    ca.SX.__float__, "number"
+)  # called by math.sin and the like, which would make nan of it
 
 
 def _short(operator):
-    """An operator of expressions that takes long doubles as floats. CasADi asks a number for its `item`, and that of a long
-    double is one again, without end."""
+    """Wrap an operator of expressions so that long doubles are converted to floats.
+
+    CasADi calls `item` of a number until it is a float; `item` of a long double returns a long double, without end.
+    """
 
     @wraps(operator)
     def operate(self, *others, **options):
@@ -74,12 +78,12 @@ if hasattr(ca.GlobalOptions, "setNumpyMode"):
 
 
 def expression(value, rows, columns, what, owner):
-    """`value` as an SX of the given shape, or a ModelError that names `owner` and `what`."""
+    """Convert `value` to an SX of the given shape; otherwise raise a ModelError that names `owner` and `what`."""
     return constant(given(value, rows, columns, what, owner))
 
 
 def key(value):
-    """A hashable stand-in for a constant, exact to the last bit; TypeError for anything that is no plain constant."""
+    """Return a hashable key of a constant, exact to the last bit; TypeError for anything that is not a constant."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value)
     if isinstance(value, (tuple, list)):
@@ -93,14 +97,14 @@ def key(value):
 
 
 def refuse_far_angles(value, angular, what, owner):
-    """Refuse numbers among coordinates that are angles, and so large that they mean nothing; angular: which are."""
+    """Refuse angles among coordinates that are too large to be resolved; angular: one flag for each coordinate."""
     for x, turns in zip(value.tolist() if is_number(value) else value.nonzeros(), angular):
-        if turns and (is_number(x) or x.is_constant()) and abs(float(x)) > FARTHEST:
-            raise ModelError(f"{owner}: {what} must not be an angle beyond {FARTHEST:g} rad, got {float(x):g}")
+        if turns and (is_number(x) or x.is_constant()) and abs(float(x)) > LARGEST_ANGLE:
+            raise ModelError(f"{owner}: {what} must not be an angle beyond {LARGEST_ANGLE:g} rad, got {float(x):g}")
 
 
 def symbol(name, *shape):
-    """A new symbol; CasADi would take commas and brackets in its name for a list of names."""
+    """Create a symbol. Characters that CasADi would read as a list of names (commas, brackets) are replaced."""
     return ca.SX.sym(re.sub(r"[^\w.-]", "_", str(name)), *shape)
 
 
@@ -113,7 +117,7 @@ def vector(value, what, owner, size=3):
 
 
 def column(value, what, owner):
-    """An expression, or several in a list, as one column."""
+    """Convert an expression, or a list of expressions, to one column."""
     try:
         parts = value if isinstance(value, (list, tuple)) else [value]
         found = ca.densify(ca.vertcat(ca.SX(0, 1), *[ca.vec(matrix(part)) for part in parts]))
@@ -129,7 +133,7 @@ def column(value, what, owner):
 
 
 def shape_of(value):
-    """Rows and columns of a given value, a list counting as a column; None if it has no shape."""
+    """Return rows and columns of a given value, a list being a column; None if it has no shape."""
     if type(value) in (tuple, list) and all(type(x) in PLAIN for x in value):
         return (len(value), 1)
     if type(value) is np.ndarray and value.dtype == float and value.ndim in (1, 2):
@@ -141,12 +145,12 @@ def shape_of(value):
 
 
 def rotation_matrix(value, what, owner):
-    """A rotation given as a 3x3 matrix, a quaternion (4, scalar first) or a rotation vector (3), as an SX."""
+    """Convert a 3x3 matrix, a quaternion (4, scalar first) or a rotation vector (3) to a rotation matrix, as an SX."""
     return constant(orientation(value, what, owner))
 
 
 def orientation(value, what, owner):
-    """The same as numbers where it is made of numbers: the nearest rotation."""
+    """Convert a rotation as `rotation_matrix` does. Numbers stay numbers, and are replaced by the nearest rotation."""
     shape = shape_of(value)
     if shape not in ((3, 3), (4, 1), (3, 1)):
         raise ModelError(
@@ -166,7 +170,7 @@ def orientation(value, what, owner):
 
 
 def _turn(vector, sumsqr):
-    """The rotation of a quaternion, or of a rotation vector."""
+    """Return the rotation matrix of a quaternion or of a rotation vector."""
     from ..lie import so3
 
     return so3.exp(vector) if vector.shape[0] == 3 else so3.from_quaternion(vector / np.sqrt(sumsqr(vector)))
@@ -174,7 +178,7 @@ def _turn(vector, sumsqr):
 
 @lru_cache(1000)
 def _rotation_of_numbers(vector):
-    """The same for numbers. Equal parts share it, so that it cannot be written to."""
+    """Compute the rotation matrix of a quaternion or a rotation vector of numbers. Results are shared, hence read-only."""
     R = _nearest(_turn(np.array(vector), lambda q: reduce(add, (q * q).tolist())))
     if R is not None:
         R.setflags(write=False)
@@ -182,7 +186,7 @@ def _rotation_of_numbers(vector):
 
 
 def _nearest(M):
-    """The rotation that is nearest to a matrix; None where it is none to six digits."""
+    """Return the rotation nearest to a matrix; None if the matrix is not a rotation to six digits."""
     if not (np.isfinite(M).all() and np.abs(M.T @ M - np.eye(3)).max() <= 1e-6 and np.linalg.det(M) >= 0):
         return None
     u, _, vt = np.linalg.svd(M)
@@ -192,12 +196,12 @@ def _nearest(M):
 
 
 def axis(value, what, owner):
-    """A direction: three numbers or expressions, or the name of an axis, "x", "-y" …"""
+    """Convert a direction, three numbers or expressions or the name of an axis ("x", "-y" …), to an SX."""
     return constant(_direction(value, what, owner))
 
 
 def unit(value, what, owner):
-    """A direction, normalised; a zero vector is refused."""
+    """Convert a direction to a unit vector; a zero vector is refused."""
     direction = _direction(value, what, owner)
     if not is_number(direction):
         return direction / ca.sqrt(ca.sumsqr(direction))
@@ -217,7 +221,7 @@ def _direction(value, what, owner):
 
 
 def numbers(value, at=None):
-    """The numeric value of an expression, with the symbols in the mapping `at` (symbol name to value) filled in."""
+    """Evaluate an expression with the values of the symbols in `at` (symbol name to value)."""
     value = ca.SX(value)
     symbols = ca.symvar(value)
     given = [float((at or {}).get(s.name(), 0.0 if s.name() == "time" else np.nan)) for s in symbols]
@@ -227,11 +231,11 @@ def numbers(value, at=None):
 
 
 def split_column(column, *sizes):
-    """A column in parts of these sizes, and the rest. Each is a column, as x[:0] of a single number is not."""
+    """Split a column into parts of these sizes and the rest. Empty parts are columns, too (x[:0] of a scalar is not)."""
     return ca.vertsplit(column, np.cumsum([0, *sizes, column.shape[0] - sum(sizes)]).tolist())
 
 
-def refuse_no_choice(value, what, owner):
-    """Refuse what is neither True, False nor None."""
+def check_true_false_or_none(value, what, owner):
+    """Refuse values other than True, False and None."""
     if value is not None and not isinstance(value, (bool, np.bool_)):
         raise ModelError(f"{owner}: {what} must be True, False or None, got {show(value)}")

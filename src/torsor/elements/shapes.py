@@ -1,4 +1,4 @@
-"""Shapes of bodies, as a viewer draws them. They have no influence on the motion.
+"""Shapes of bodies for viewers. They have no influence on the motion.
 
 A body has one shape, or several, each with its own pose in the body's frame and its own colour:
 
@@ -33,13 +33,13 @@ COLOURS = {
     "brown": "#8c564b", "sienna": "#a0522d", "cyan": "#17becf", "teal": "#008080", "navy": "#000080", "olive": "#808000",
     "gold": "#d4af37", "steel": "#4682b4", "copper": "#b87333", "brass": "#b5a642", "tan": "#d2b48c", "maroon": "#800000",
 }  # fmt: skip
-SIZES = {  # how many numbers the size of each kind has
+SIZES = {  # count of numbers in the size of each kind
     "box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "cone": 2, "ellipsoid": 3, "plane": 2, "mesh": 3,
 }  # fmt: skip
 ALONG = {  # rotations that turn z to a named axis
     "z": (1.0, 0.0, 0.0, 0.0), "x": (0.5**0.5, 0.0, 0.5**0.5, 0.0), "y": (0.5**0.5, -(0.5**0.5), 0.0, 0.0),
 }  # fmt: skip
-LONGEST = 1e9  # m, of a length or a distance
+LONGEST = 1e9  # largest length or distance [m]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Shape:
     file: str | None = None
 
     def move(self, at: np.ndarray, R: np.ndarray) -> "Shape":
-        """The shape rotated by the matrix R, then shifted."""
+        """Return the shape rotated by the matrix R, then shifted."""
         place = R @ np.array(self.at) + at
         turn = R @ pose_stacks.rotations(np.array(self.rotation))
         return replace(self, at=tuple(map(float, place)), rotation=_quaternion(turn))
@@ -142,7 +142,7 @@ MAKERS: dict[str, Any] = {
 
 
 def shapes_of(given: Any, owner: str) -> tuple[Shape, ...] | None:
-    """The shapes that a user gives a body, as a tuple; None: none was given, an empty tuple: it is not drawn."""
+    """Convert the `shape` argument of a body to a tuple of shapes. None: no shape was given; empty: it is not drawn."""
     if given is None:
         return None
     several = isinstance(given, (list, tuple))
@@ -202,7 +202,7 @@ def _make_shape(kind, size, at, rotation, colour, axis="z"):
 
 
 def colour_of(given: Colour, owner: str = "shape") -> tuple | None:
-    """Red, green, blue and opacity of a colour: a name, "#rrggbb", or three or four numbers from 0 to 1."""
+    """Convert a colour (a name, "#rrggbb", or three or four numbers from 0 to 1) to red, green, blue and opacity."""
     if given is None:
         return None
     if isinstance(given, str):
@@ -232,5 +232,5 @@ def colour_of(given: Colour, owner: str = "shape") -> tuple | None:
 
 
 def _quaternion(R):
-    """Scalar first, of a rotation matrix, as a tuple."""
+    """Return the unit quaternion of a rotation matrix, scalar first, as a tuple."""
     return tuple(map(float, pose_stacks.quaternions(R)))

@@ -20,7 +20,7 @@ import numpy as np
 from ..elements import quantity
 from ..elements.element import ANYTHING, MOTION, POSES, Element, Statement
 from ..elements.placing import ZERO, local_place
-from .force_data import alike, parts_of
+from .force_data import parts_of, shared_data
 
 _SOUND: set = set()  # kinds of forces that were checked
 
@@ -54,10 +54,10 @@ class Force(Element):
         found += [Statement("the velocity of its effort", u, MOTION) for u, _ in pairs]
         return found + [Statement("its effort", e, ANYTHING) for _, e in pairs]
 
-    def alike(self) -> Any:
-        return alike(self)
+    def shared_data(self) -> Any:
+        return shared_data(self)
 
-    def note_valid(self) -> None:
+    def mark_checked(self) -> None:
         _SOUND.add(self._kind())
 
     def _kind(self):

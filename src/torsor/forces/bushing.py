@@ -9,7 +9,7 @@ import numpy as np
 
 from ..elements import quantity
 from ..elements.argument_help import WORKED_OUT
-from ..elements.element import REQUIRED, Posed, distinct_bodies, fill_in
+from ..elements.element import REQUIRED, Posed, check_bodies, fill_in
 from ..elements.placing import local_frames
 from ..elements.quantity import Number, Vector
 from ..errors import ModelError
@@ -126,7 +126,7 @@ class Attraction(Force):
     constant: Number = NEWTON
 
     def attach(self) -> Self:
-        distinct_bodies(self)
+        check_bodies(self)
         if len(self.bodies) < 2:
             raise ModelError(f"{self.owner}: bodies must be at least two, got {quantity.show(self.bodies)}")
         return self

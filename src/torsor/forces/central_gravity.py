@@ -41,7 +41,7 @@ class CentralGravity(Force):
     gradient: bool = True
 
     def attach(self) -> Self:
-        quantity.refuse_no_choice(self.gradient, "gradient", self.owner)
+        quantity.check_true_false_or_none(self.gradient, "gradient", self.owner)
         if not hasattr(self.second, "mass"):
             raise ModelError(f"{self.owner}: second must be a body, got {self.second.owner}")
         check_numbers(self, not_negative=("parameter",))

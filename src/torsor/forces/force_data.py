@@ -38,7 +38,7 @@ def rows_of(several):
     return np.hstack([given, *(np.array(x).swapaxes(1, -1).reshape(len(several), -1) for x in worlds)])
 
 
-class Alike(NamedTuple):
+class SharedData(NamedTuple):
     """What copies of a force share: names of the fields that are things it acts on, and all else that its fields say."""
 
     ends: tuple
@@ -48,17 +48,17 @@ class Alike(NamedTuple):
 
 def parts_of(force):
     """The parts of a force by its fields; None where an expression is in one."""
-    shared, world = alike(force), force.world.reference
+    shared, world = shared_data(force), force.world.reference
     if shared is None or not all(isinstance(x, np.ndarray) for x in world):
         return None
     return Parts(shared.key, shared.numbers, [getattr(force, name) for name in shared.ends], world)
 
 
-def alike(force):
+def shared_data(force):
     """What its copies share; None where an expression is in a field. Kept with it until it changes."""
-    if "_alike" not in vars(force):
-        fill_in(force, _alike=_shared_frames(force))
-    return vars(force)["_alike"]
+    if "_shared_data" not in vars(force):
+        fill_in(force, _shared_data=_shared_frames(force))
+    return vars(force)["_shared_data"]
 
 
 def _shared_frames(force):
@@ -82,7 +82,7 @@ def _shared_frames(force):
             return None
         key.append((f.name, flat[0]))
         numbers += flat[1]
-    return Alike(tuple(ends), tuple(key), numbers)
+    return SharedData(tuple(ends), tuple(key), numbers)
 
 
 def _flat(value):

@@ -7,7 +7,7 @@ from typing import Any, Self
 import casadi as ca
 
 from ..elements import quantity
-from ..elements.element import REQUIRED, Posed, distinct_bodies, fill_in, frame_poses, pair_of_points
+from ..elements.element import REQUIRED, Posed, check_bodies, fill_in, frame_poses, pair_of_points
 from ..elements.placing import distance, product, total
 from ..elements.quantity import Number, Vector
 from ..errors import ModelError
@@ -46,7 +46,7 @@ class Gravity(Force):
     bodies: Sequence[Any] = ()
 
     def attach(self) -> Self:
-        distinct_bodies(self)
+        check_bodies(self)
         return self
 
     def potential(self) -> ca.SX | None:

@@ -7,7 +7,7 @@ import casadi as ca
 
 from ..constraints.unilateral import Unilateral
 from ..elements import quantity
-from ..elements.element import CONSTANT, REQUIRED, SLIDING, Statement, fill_in
+from ..elements.element import CONSTANT, REQUIRED, VELOCITY_LEVEL, Statement, fill_in
 from ..elements.quantity import Number
 from ..errors import ModelError
 from ..joints.alignment import normals
@@ -121,7 +121,7 @@ class OneSided(Unilateral):
     def statements(self) -> list[Statement]:
         found = super().statements()
         if self.sliding is not None:
-            found.append(Statement("sliding", self.sliding, SLIDING))
+            found.append(Statement("sliding", self.sliding, VELOCITY_LEVEL))
         return [*found, Statement("its scale", ca.SX(self.scale), CONSTANT)]
 
     def gaps(self) -> list[ca.SX]:

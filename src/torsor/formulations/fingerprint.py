@@ -9,7 +9,7 @@ import numpy as np
 
 from ..elements import quantity
 from ..elements.lazy_attributes import storage_of
-from ..forces.force_data import alike
+from ..forces.force_data import shared_data
 from ..lookup.interval_search import has_tables
 from ..lookup.lookup_calls import calls, lookups_in
 from ..model.body import MADE_OF
@@ -102,7 +102,7 @@ class _Contents:
                 x = x if type(x) is np.ndarray else np.asarray(x, float)
                 self.numbers.append(b"%d:" % x.nbytes + x.tobytes())  # the length separates quantities
 
-    def add_alike(self, values):
+    def add_arrays_of_one_size(self, values):
         """Add the same quantity of many elements, as one array if all are numbers of one shape or all are None."""
         x = _common_array(values)
         if x is None:
@@ -211,10 +211,10 @@ def _add_bodies(model, contents):
             contents.names.append("moves")
             contents.add(*ground.path)
     for values in zip(*[ground.reference for ground in model.grounds if ground.is_fixed]):
-        contents.add_alike(values)
+        contents.add_arrays_of_one_size(values)
     contents.names += [body.name for body in model.bodies]
     for attribute in MADE_OF.values():
-        contents.add_alike([getattr(body, attribute) for body in model.bodies])
+        contents.add_arrays_of_one_size([getattr(body, attribute) for body in model.bodies])
 
 
 def _add_constraints(model, contents):
@@ -235,9 +235,9 @@ def _add_constraints(model, contents):
                 contents.add(*c.placed)
             else:
                 all_frames.append(frames)
-    contents.add_alike(all_frames)
+    contents.add_arrays_of_one_size(all_frames)
     for attribute in ("start", "start_rate"):
-        contents.add_alike([storage_of(j, attribute) for j in model.joints])
+        contents.add_arrays_of_one_size([storage_of(j, attribute) for j in model.joints])
     for j in model.joints:
         if (A := armature_of(j)) is not None:
             contents.names.append(f"{j.name} armature")
@@ -252,7 +252,7 @@ def _add_forces(model, contents):
     texts: dict = {}
     for force in model.forces:
         contents.names += [force.name, force.key]
-        shared = alike(force)
+        shared = shared_data(force)
         if shared is None:
             contents.add(force.potential(), force.dissipation(), *[x for pair in force.efforts() for x in pair])
         else:  # the fields determine the force

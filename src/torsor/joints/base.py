@@ -86,11 +86,11 @@ class Connection(Constraint):
         not constant, if the equations contain more than motions and frames, or in its strict form."""
         if is_strict():
             return None
-        if "_alike" not in vars(self):
-            fill_in(self, _alike=self._shared_trace())
-        return vars(self)["_alike"]
+        if "_shared_data" not in vars(self):
+            fill_in(self, _shared_data=self._shared_trace())
+        return vars(self)["_shared_data"]
 
-    def alike(self) -> Trace | None:
+    def shared_data(self) -> Trace | None:
         return self.trace()
 
     def _shared_trace(self):
@@ -230,7 +230,7 @@ class Joint(Connection):
 
     def attach(self) -> Self:
         super().attach()
-        quantity.refuse_no_choice(self.cut, "cut", self.owner)
+        quantity.check_true_false_or_none(self.cut, "cut", self.owner)
         for what in ("start", "start_rate"):
             given = storage_of(self, what)
             if given is not None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import casadi as ca
 
 from ..elements import quantity
-from ..elements.element import DERIVED, KEPT, SLIDING, Element, Statement
+from ..elements.element import DERIVED, POSITION_LEVEL, VELOCITY_LEVEL, Element, Statement
 from ..elements.lazy_attributes import Signal
 from ..errors import ModelError
 
@@ -90,7 +90,9 @@ class Constraint(Element):
 
     def statements(self) -> list[Statement]:
         stated = self.equations()
-        rows, allowed = (stated.velocity, SLIDING) if stated.position is None else (stated.position, KEPT)
+        rows, allowed = (
+            (stated.velocity, VELOCITY_LEVEL) if stated.position is None else (stated.position, POSITION_LEVEL)
+        )
         if not isinstance(rows, ca.SX) or rows.shape[1] != 1:
             raise ModelError(f"{self.owner}: declares no column of equations, got {quantity.show(rows)}")
         if rows.shape[0] != len(stated.directions):

@@ -26,10 +26,10 @@ def rotation(axis, angle):
 
 
 def normals(axis):
-    """Rows n₁, n₂ that complete an axis a to a right-handed orthonormal frame, n₁ × n₂ = a: one rule for numbers and symbols.
+    """Return rows n₁, n₂ that complete an axis a to a right-handed orthonormal frame, n₁ × n₂ = a, for numbers and symbols.
 
-    n₁ is the part across a of the coordinate axis that follows the one a is closest to; for the axes x, y, z they are
-    (y, z), (z, x), (x, y), without rounding.
+    n₁ is the normalised part, perpendicular to a, of the coordinate axis that follows (cyclically) the one to which a is closest.
+    For the axes x, y, z the rows are (y, z), (z, x), (x, y), without rounding.
     """
     if symbol_type(axis):
         return across(axis)

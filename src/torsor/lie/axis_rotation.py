@@ -2,7 +2,7 @@
 
     R = exp(θ â),      Ṙ = R â ω                                                       (1)
 
-Nine numbers where an angle would do: the description of [bai2024], eq. 43, with the structure of R kept by the group.
+An element has nine numbers where an angle would suffice: the description of [bai2024], eq. 43. The group keeps R a rotation.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,8 @@ class Turning(Group):
 
     @returns("matrix")
     def matrix(self, x):
-        """The 3 × 3 matrix of a flat element, R = I + sin θ â + (1 − cos θ) â²: what the axis makes zero is zero."""
+        """The 3 × 3 matrix of a flat element, R = I + sin θ â + (1 − cos θ) â². Entries that are zero for every θ are
+        structural zeros."""
         sine, cosine = self._sine_and_cosine(x)
         A = ca.sparsify(ca.DM(so3.hat(ca.DM(self.axis))))
         return ca.DM.eye(3) + sine * A + (1 - cosine) * ca.sparsify(A @ A)

@@ -25,14 +25,14 @@ MAPS = ("exp", "cayley")
 
 
 def _choose(map, exp, cayley):
-    """What belongs to a map from the algebra to the group."""
+    """Return `exp` or `cayley`, according to the name of the map from the algebra to the group."""
     if map not in MAPS:
         raise OptionError(f"unknown map {map!r}. Known: {', '.join(MAPS)}.")
     return exp if map == "exp" else cayley
 
 
 class Group(ABC):
-    """What every group declares; `retract` and `local` follow, equation (1)."""
+    """Base of the groups. Each group declares the abstract methods; `retract` and `local` follow by equation (1)."""
 
     kind = "group"
     key: str
@@ -41,16 +41,16 @@ class Group(ABC):
     @property
     @abstractmethod
     def dimension(self) -> int:
-        """How many directions of motion it has."""
+        """Dimension of the algebra: number of directions of motion."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many numbers an element is."""
+        """Count of numbers in an element."""
 
     @classmethod
     def examples(cls):
-        """Members of the family on which the contract is proved."""
+        """Return example groups of this class, for the contract tests."""
         return (cls(),)
 
     @abstractmethod
@@ -87,16 +87,16 @@ class Group(ABC):
 
     @abstractmethod
     def tidy(self, x):
-        """The element x with rounding pushed back towards the group, to second order: one Newton–Schulz step."""
+        """Reduce the distance of x from the group, which is due to rounding, to second order: one Newton–Schulz step."""
 
     @returns("matrix")
     def axes(self, x):
-        """The matrix that turns velocities from the axes that move along with x into those that stay: rotations alone."""
+        """The matrix that transforms velocities from moving (body) axes to fixed axes. Only rotations act; points are kept."""
         return ca.DM.eye(self.dimension)
 
     @returns("vector")
     def transport_momentum(self, x, y, m):
-        """What stays the same of a momentum m at x, seen from y: Ad(x⁻¹ y)ᵀ m."""
+        """Components at y of the momentum that has the components m at x and is constant in space: Ad(x⁻¹ y)ᵀ m."""
         return self.Ad(self.tidy(self.compose(self.inverse(x), y))).T @ m
 
     @returns("vector")
@@ -222,8 +222,10 @@ class SO3(Group):
 
     @returns("vector")
     def transport_momentum(self, x, y, m):
-        """m + Aᵀ m with A = RᵀS − I, as small as the way from R to S. E = A + Aᵀ + AᵀA is rounding; taken out, it does not change
-        the length of m, however often m is carried on."""
+        """m + Aᵀ m with A = RᵀS − I, which is small for small rotations from R to S.
+
+        E = A + Aᵀ + AᵀA is zero but for rounding. It is subtracted, so that the length of m does not drift over many steps.
+        """
         R, S = self.matrix(x), self.matrix(y)
         A = R.T @ (S - R)
         E = A + A.T + A.T @ A
@@ -231,7 +233,7 @@ class SO3(Group):
 
     @returns("vector")
     def tidy(self, x):
-        """R + R (I − RᵀR)/2: I − RᵀR, which is rounding, is not rounded once more."""
+        """R + R (I − RᵀR)/2, in this form because the small difference I − RᵀR loses no digits in the sum."""
         R = self.matrix(x)
         return ca.vec(R + R @ (ca.DM.eye(3) - R.T @ R) / 2)
 

@@ -1,8 +1,7 @@
-"""One definition serves symbols and numbers.
+"""The decorator `returns`: functions that are written for CasADi matrices accept numbers, too.
 
-Every function of this folder is written once, for CasADi matrices. If an argument is an SX or an MX, `returns` lets it
-through and the result is one too. If all are numbers (floats, lists, NumPy arrays, DM), it traces the function once
-for these shapes, evaluates the trace and answers with NumPy.
+If an argument is an SX or an MX, so is the result. If all arguments are numbers (floats, lists, NumPy arrays, DM), the
+function is traced once for these shapes, the trace is evaluated, and the result is a float or a NumPy array.
 """
 
 from functools import wraps
@@ -20,7 +19,7 @@ _TO_NUMPY = {
 
 
 def symbol_type(*arguments):
-    """MX or SX if one of them occurs in the arguments, at any depth of lists and tuples, else None."""
+    """Return MX or SX if one of them occurs in the arguments, at any depth of lists and tuples; else None."""
     found = None
     for argument in arguments:
         inner = type(argument) if isinstance(argument, (ca.SX, ca.MX)) else None
@@ -33,7 +32,7 @@ def symbol_type(*arguments):
 
 
 def as_matrix(argument, kind):
-    """A dense CasADi matrix of type `kind`; a flat list is a column, a list of lists a matrix by rows."""
+    """Convert to a dense CasADi matrix of type `kind`; a flat list is a column, a list of lists a matrix by rows."""
     if isinstance(argument, (ca.DM, ca.SX, ca.MX)):
         return _full(argument, kind)
     if symbol_type(argument):
@@ -44,21 +43,21 @@ def as_matrix(argument, kind):
 
 
 def _dense(results, kind):
-    """The results of a function as a list of dense matrices."""
+    """Return the results of a function as a list of dense matrices."""
     return [_full(x, kind) for x in (results if isinstance(results, tuple) else (results,))]
 
 
 def _full(matrix, kind):
-    """A matrix as a dense one of type `kind`; itself where it is that already."""
+    """Convert a matrix to a dense one of type `kind`; return it unchanged if it is one."""
     matrix = matrix if isinstance(matrix, kind) else kind(matrix)
     return matrix if matrix.is_dense() else ca.densify(matrix)
 
 
 def returns(*shapes):
-    """Let a function that is written for CasADi matrices accept numbers and answer them with NumPy.
+    """Decorate a function that is written for CasADi matrices: for numbers it returns floats and NumPy arrays.
 
-    shapes  "scalar", "vector" or "matrix", one for each result of the function. A vector of numbers comes back with
-            shape (n,), a matrix with shape (m, n), a scalar as a float.
+    shapes  "scalar", "vector" or "matrix", one for each result of the function. A vector of numbers has the
+            shape (n,), a matrix the shape (m, n), a scalar is a float.
     """
 
     def decorate(function):
@@ -92,6 +91,6 @@ def returns(*shapes):
 
 
 def _call(function, names, arguments):
-    """Call with the last arguments by name."""
+    """Call the function, the last arguments by name."""
     count = len(arguments) - len(names)
     return function(*arguments[:count], **dict(zip(names, arguments[count:], strict=True)))

@@ -4,14 +4,14 @@ import numpy as np
 
 
 def stack_poses(R, p):
-    """Poses from rotations (n, 3, 3) and places (n, 3); or one of each."""
+    """Return poses of rotations (n, 3, 3) and positions (n, 3), or of one of each."""
     poses = np.zeros((*np.shape(R)[:-2], 4, 4))
     poses[..., :3, :3], poses[..., :3, 3], poses[..., 3, 3] = R, p, 1.0
     return poses
 
 
 def split(poses):
-    """Rotations and places of poses."""
+    """Return the rotations and the positions of poses."""
     return poses[..., :3, :3], poses[..., :3, 3]
 
 

@@ -1,4 +1,4 @@
-"""Several groups side by side as one."""
+"""The direct product of groups."""
 
 from dataclasses import dataclass
 from itertools import accumulate
@@ -13,7 +13,7 @@ from .numeric import returns
 @register("product")
 @dataclass(frozen=True, init=False)
 class Product(Group):
-    """The direct product of groups, block by block in the order given: elements, coordinates and velocities alike.
+    """The direct product of groups. Elements, coordinates and velocities are stacked in the order of the groups.
 
     >>> body_and_joint = Product(SE3(), Rn(1))
     >>> body_and_joint.dimension, body_and_joint.size

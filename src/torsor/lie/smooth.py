@@ -1,13 +1,13 @@
-"""Small-angle functions, smooth in s = θ² and full of digits at every angle, with their derivatives.
+"""Small-angle functions, smooth in s = θ² and accurate at every angle, with their derivatives.
 
 Each is an entire or analytic function f of s, so a rotation vector w enters as s = w·w and no square root is
-differentiated at zero. Its closed form F loses digits (or is 0/0) for small s, its series converges slowly for
+differentiated at zero. The closed form F loses digits (or is 0/0) for small s; the series converges slowly for
 large s. The two are joined without a branch:
 
     f(s) = F(x) + P(s − x),        x = max(s, s₀)                                    (1)
 
 P(d)  polynomial with P(0) = 0 and P(s − s₀) = f(s) − f(s₀) on 0 ≤ s ≤ s₀
-s₀    where the closed form has all its digits                                       [rad²]
+s₀    least s at which the closed form is accurate to rounding                       [rad²]
 
 Above s₀ the second term is exactly 0, below it the first is the constant f(s₀); neither is ever evaluated where it is
 not valid, so derivatives of every order are finite and right. Only exactly at s = s₀ would a second derivative be
@@ -25,10 +25,10 @@ import casadi as ca
 from .numeric import returns
 
 _TERMS = range(24)
-_SMALL = 0.0627  # s₀ of functions whose closed form has no cancellation
-_MIDDLE = 1.0037  # s₀ of those that lose one power of s
-_LARGE = 4.0019  # s₀ of those that lose two
-_LARGEST = 9.0013  # s₀ of the one that loses two with a small factor
+_SMALL = 0.0627  # s₀ of functions whose closed form has no cancellation [rad²]
+_MIDDLE = 1.0037  # s₀ of functions whose closed form cancels one power of s [rad²]
+_LARGE = 4.0019  # s₀ of functions whose closed form cancels two powers of s [rad²]
+_LARGEST = 9.0013  # s₀ of the function that cancels two powers of s and has a small leading coefficient [rad²]
 
 
 @cache

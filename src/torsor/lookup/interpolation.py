@@ -1,8 +1,8 @@
-"""Piecewise polynomials through given points, as rows of numbers.
+"""Piecewise polynomials through given points, as rows of coefficients.
 
     f(u) = Σₖ cₖ (u − o)ᵏ       with o and c of the piece that u lies in                                 (1)
 
-Breaks b separate the pieces. Before the first and after the last break lies one piece more, which says what holds outside.
+Breaks b separate the pieces. One more piece before the first break and one after the last define the values outside the range.
 
     nearest   degree 0; breaks half way between the points
     linear    degree 1; breaks at the points, as of all others
@@ -19,15 +19,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-EVEN = 1e-9  # of the four chords of (2): where |m − m| + |m − m| is less, both inner ones count the same
-MARGIN = 1e-12  # of the range: what lies outside by less is rounding
+EVEN = 1e-9  # denominator of (2) / sum of |m| of the four chords, below which the slope is the mean of the two inner chords
+MARGIN = 1e-12  # distance outside the range / range, below which a point counts as inside
 
 
 class Kind(NamedTuple):
-    """How a table goes through its points: degree of the pieces, continuous derivatives, fewest points."""
+    """A kind of interpolation.
+
+    degree   of the pieces
+    smooth   order of the highest continuous derivative; −1: the function jumps
+    fewest   least number of points
+    """
 
     degree: int
-    smooth: int  # −1: it jumps
+    smooth: int
     fewest: int
 
 
@@ -36,13 +41,13 @@ OUTSIDE = ("hold", "error", "extrapolate")
 
 
 def pieces(x, y, kind, outside):
-    """Breaks, origins, and the coefficients of every power (piece, …), of a table with points x and values y (point, …)."""
+    """Compute breaks, origins, and the coefficients of every power (piece, …) of a table with points x and values y (point, …)."""
     breaks = x.astype(float)
     if kind == "nearest":
         breaks, inner, origins = np.concatenate([x[:1], 0.5 * (x[1:] + x[:-1]), x[-1:]]), [y], x
     else:
         inner, origins = _within(x, y, kind), x[:-1]
-    # the ends are inside, with the slopes that they have there
+    # the end points belong to the inner pieces, so that they have the slopes of these
     margin = max(MARGIN * np.ptp(x), np.spacing(np.abs(x).max()))
     breaks[-1] += margin
     breaks[0] -= margin if outside == "error" else 0.0
@@ -51,7 +56,7 @@ def pieces(x, y, kind, outside):
 
 
 def _with_ends(y, inner, outside):
-    """Coefficients, with those of the pieces before the first and after the last point."""
+    """Add the coefficients of the pieces before the first and after the last point."""
     if outside == "extrapolate":
         ends = [c[[0, -1]] for c in inner]
     else:
@@ -63,7 +68,7 @@ def _with_ends(y, inner, outside):
 
 
 def _within(x, y, kind):
-    """Coefficients of the pieces between the points, power by power."""
+    """Compute the coefficients of the pieces between the points, power by power."""
     h = np.diff(x).reshape(-1, *[1] * (y.ndim - 1))
     m = np.diff(y, axis=0) / h
     if kind == "linear":
@@ -74,7 +79,7 @@ def _within(x, y, kind):
 
 
 def _akima(m):
-    """Slopes by (2), with two chords more at both ends, which go on as the last ones differ."""
+    """Compute slopes by (2), with two more chords at both ends, extrapolated linearly."""
     before, after = 2 * m[0] - m[1], 2 * m[-1] - m[-2]
     m = np.concatenate([[2 * before - m[0], before], m, [after, 2 * after - m[-1]]])
     turn = np.abs(np.diff(m, axis=0))
@@ -86,8 +91,8 @@ def _akima(m):
 
 
 def _smooth(h, m):
-    """Slopes by (3). The condition at an end, h₁ s₀ + (h₀ + h₁) s₁ = e, is taken from the first inner equation, which leaves
-    equations for the inner slopes whose diagonals outweigh the rest."""
+    """Compute slopes by (3). The condition at an end, h₁ s₀ + (h₀ + h₁) s₁ = e, is subtracted from the first inner equation,
+    which leaves a diagonally dominant system for the inner slopes."""
     low, high = h[1:].copy(), h[:-1].copy()  # off-diagonal entries: hᵢ and hᵢ₋₁
     diagonal, b = 2 * (low + high), 3 * (low * m[:-1] + high * m[1:])
     first, last = _end(h[0], h[1], m[0], m[1]), _end(h[-1], h[-2], m[-1], m[-2])
@@ -99,13 +104,15 @@ def _smooth(h, m):
 
 
 def _end(h0, h1, m0, m1):
-    """e: the third derivative is the same on both sides of the point that is next to an end."""
+    """Compute e of an end: the third derivative is continuous at the point next to the end."""
     return ((h0 + 2 * (h0 + h1)) * h1 * m0 + h0**2 * m1) / (h0 + h1)
 
 
 def solve_tridiagonal(low, diagonal, high, b):
-    """x of  lowᵢ xᵢ₋₁ + diagonalᵢ xᵢ + highᵢ xᵢ₊₁ = bᵢ  by cyclic reduction: every other unknown is eliminated at once, and what
-    remains is such a system of half the size. Stable where diagonals outweigh the rest."""
+    """Solve  lowᵢ xᵢ₋₁ + diagonalᵢ xᵢ + highᵢ xᵢ₊₁ = bᵢ  by cyclic reduction.
+
+    Every other unknown is eliminated; the rest is a tridiagonal system of half the size. Stable for diagonally dominant systems.
+    """
     n = len(diagonal)
     if n == 1:
         return b / diagonal

@@ -1,18 +1,18 @@
-"""Tables in memory, as native code reads them: found by their number, searched without a memory of earlier searches.
+"""Tables in memory, as native code reads them. A table is found by its number; a search does not depend on earlier ones.
 
-An axis knows its breaks and, for equal parts of its range, some for each break, how many breaks lie before each part (`guide`).
-The part that a number u lies in follows from one product; within it breaks are bisected.
+The range of an axis is divided into equal parts, a few for each break. `guide` contains the number of breaks before each part.
+The part that contains a number u follows from one product; within it breaks are bisected.
 
     part(u) = ⌊(u − b₀) · parts / range⌋,      place(u) = number of breaks b ≤ u                          (1)
 
-Rounding in `part` is harmless: it is the same for breaks and for u, and it keeps their order. Where breaks are equally spaced, or
-nearly so, there is a part between each two, whose number is the place but for one, and no guide. The search then takes the same
-time for ten points and for a million. A place beyond the last one is that of what is no number.
+Rounding in `part` has no effect: it is the same for breaks and for u, and monotonic. Equally spaced breaks, or nearly so, have
+one part between two breaks and need no guide: the number of the part differs from the place by one at most. The search time is
+then independent of the number of points. NaN has a place of its own, after the last one.
 
-Where a table has one argument, each break stands in front of the row that begins at it, and rows begin where lines of the
-processor's cache do or fit evenly into them: the break that is looked at last then brings the row along from memory.
+In a table of one argument each break is stored in front of the row of its piece, and rows are aligned to the lines of the
+processor's cache: the last break that is compared and its row are then read from memory together.
 
-The number of a table is made of its content, so that it is the same in every process.
+The number of a table is a digest of its content, so that it is the same in every process.
 """
 
 import hashlib
@@ -34,8 +34,8 @@ RECORD = np.dtype(
     [("rows", np.int64), ("apart", np.int64), ("columns", np.int64), ("axes", AXIS, (2,))]
 )  # apart: bytes from one break or row to the next;   columns: pieces of the second axis
 LINE = 64  # bytes that a processor fetches from memory at once
-PARTS = 4  # for each break: in most of them then lies none, and nothing is left to search
-EVEN = 0.25  # of the spacing: how far breaks that count as equally spaced may be off
+PARTS = 4  # parts of the range for each break: most parts then contain no break, and need no bisection
+EVEN = 0.25  # deviation of a break / spacing, below which breaks count as equally spaced
 _KNOWN: dict[float, "Stored"] = {}
 
 
@@ -49,7 +49,7 @@ class Axis:
         self.parts = count - 1 if even else PARTS * count
         self.scale = min(self.parts / width, np.finfo(float).max)
         self.guide = None if even else self._guide()
-        self.at = self.breaks  # where native code finds them
+        self.at = self.breaks  # the array from which native code reads them
 
     def _guide(self):
         part = np.clip(np.floor((self.breaks - self.first) * self.scale), 0, self.parts - 1).astype(np.int64)  # (1)
@@ -57,11 +57,11 @@ class Axis:
 
     @property
     def pieces(self):
-        """How many places there are: one more than breaks, and that of what is no number."""
+        """Number of places: one more than breaks, and the place of NaN."""
         return len(self.breaks) + 2
 
     def place(self, u):
-        """The number of the piece that each u lies in."""
+        """Return the number of the piece that contains each u."""
         found = np.searchsorted(self.breaks, u, side="right")
         return np.where(np.isnan(u), len(self.breaks) + 1, found)
 
@@ -79,10 +79,10 @@ class Axis:
 
 
 class Stored:
-    """Rows of numbers (`pieces`), by the place of one or two arguments: origins, then coefficients.
+    """A table in memory: one row of numbers (origins, then coefficients) for each place of one or two arguments.
 
     axes   one or two
-    rows   one for each place (of two axes: the second's within the first's); the last of an axis are not numbers
+    rows   one for each place (with two axes, places of the second vary fastest); the row of the last place is NaN
     """
 
     def __init__(self, axes, rows, content):
@@ -106,13 +106,13 @@ class Stored:
         return self.record.ctypes.data
 
     def rows_at(self, *u):
-        """The rows at arguments: arrays of the same shape."""
+        """Return the rows at arguments, which are arrays of the same shape."""
         places = [axis.place(x) for axis, x in zip(self.axes, u)]
         return self.rows[places[0] if len(places) == 1 else places[0] * self.axes[1].pieces + places[1]]
 
 
 def _align_to_cache(rows, width):
-    """Room for rows of numbers of which none lies in more lines of the cache than it must."""
+    """Allocate rows of numbers, each of which occupies as few lines of the cache as possible."""
     numbers = LINE // 8
     width = 1 << (width - 1).bit_length() if width <= numbers else -(-width // numbers) * numbers
     space = np.empty(rows * width + numbers)
@@ -121,25 +121,25 @@ def _align_to_cache(rows, width):
 
 
 def number_of(*parts):
-    """A whole number, exact as a double, that stands for some arrays and words."""
+    """Compute a digest of arrays and words, as a whole number that a double represents exactly."""
     state = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else np.ascontiguousarray(part).tobytes()
         state.update(f"{len(data)}:".encode() + data)
-    return float(int.from_bytes(state.digest()[:6]) + 2**20)  # no small number, as others in an expression are
+    return float(int.from_bytes(state.digest()[:6]) + 2**20)  # larger than ordinary numbers in expressions
 
 
 def keep(number, make):
-    """The stored table of this number; made, and kept as long as this process lasts, where it is not known: expressions hold the
-    number only."""
+    """Return the table of this number. An unknown one is made and kept as long as the process lasts, because expressions refer to
+    it by its number only."""
     return _KNOWN[number] if number in _KNOWN else _KNOWN.setdefault(number, make())
 
 
 def stored_table(number):
-    """The table of a number; None where this process has none."""
+    """Return the table of a number; None if this process has none."""
     return _KNOWN.get(float(number))
 
 
 def has_tables():
-    """Whether this process has any table."""
+    """True if this process has any table."""
     return bool(_KNOWN)

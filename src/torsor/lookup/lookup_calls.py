@@ -1,10 +1,10 @@
-"""Tables in expressions: calls of a function that says in which piece of a table an argument lies.
+"""Tables in expressions: calls of a function `piece` that returns the coefficients of the piece that contains the argument.
 
     origin, c₀, c₁ … = piece(number, u),      f(u) = Σₖ cₖ (u − origin)ᵏ                                   (1)
 
-What `piece` gives is constant between breaks: its derivatives are zero, and those of f follow from the polynomial, to any order
-and by any kind of differentiation. CasADi evaluates it by a call of Python, native code by a search (`search`). CasADi keeps
-calls of derivatives in a graph, although they are zero; `resolved` takes them out.
+The results of `piece` are constant between breaks: their derivatives are zero, and those of f follow from the polynomial, to any
+order and by any kind of differentiation. CasADi evaluates `piece` by a call of Python, native code by a search. CasADi keeps
+calls of its derivatives in a graph, although they are zero; `without_derivative_calls` removes them.
 """
 
 from functools import cache
@@ -15,11 +15,11 @@ import numpy as np
 from ..errors import OptionError
 from .interval_search import stored_table
 
-NAME = "torsor_table"  # what the names of all these functions, and of their derivatives, contain
+NAME = "torsor_table"  # part of the names of all these functions and of their derivatives
 
 
 class Piece(ca.Callback):
-    """`piece` for tables of one or two arguments, by how many numbers it gives."""
+    """The function `piece` for a number of arguments (one or two) and a number of results (width)."""
 
     def __init__(self, arguments, width):
         ca.Callback.__init__(self)
@@ -50,7 +50,7 @@ class Piece(ca.Callback):
         return self._zero(count, name, ins, outs)
 
     def _zero(self, count, name, ins, outs):
-        """A derivative in `count` directions."""
+        """Return the derivative in `count` directions: zero."""
         plain = 1 + self.arguments + self.width
         given = [ca.SX.sym(word, 1, 1 if k < plain else count) for k, word in enumerate(ins)]
         return ca.Function(name, given, [ca.SX.zeros(1, count)] * len(outs), ins, outs)
@@ -58,12 +58,12 @@ class Piece(ca.Callback):
 
 @cache
 def piece(arguments, width):
-    """The function `piece`: CasADi needs it as long as an expression calls it."""
+    """Return the function `piece`. It is kept, since CasADi needs it as long as an expression calls it."""
     return Piece(arguments, width)
 
 
 def evaluate(number, width, *u):
-    """f(u) of the table with this number as an expression: (1)."""
+    """Return f(u) of the table with this number as an expression, equation (1)."""
     results = piece(len(u), width)(number, *u)
     found = [ca.SX(x) for x in results]
     steps = [x - origin for x, origin in zip(u, found)]
@@ -75,7 +75,7 @@ def evaluate(number, width, *u):
 
 
 def horner(coefficients, s):
-    """Σₖ cₖ sᵏ."""
+    """Return Σₖ cₖ sᵏ."""
     found = coefficients[-1]
     for c in reversed(coefficients[:-1]):
         found = c + s * found
@@ -83,7 +83,7 @@ def horner(coefficients, s):
 
 
 def calls(f):
-    """Whether a function looks anything up in tables; calls of any other function are refused."""
+    """True if a function calls tables; calls of other functions are refused."""
     called = f.find_functions() if f.is_a("SXFunction") else []
     if foreign := [g.name() for g in called if NAME not in g.name()]:
         raise OptionError(
@@ -94,26 +94,26 @@ def calls(f):
 
 
 def is_piece(operands):
-    """Whether a call is one of `piece`, and not of a derivative, which takes its results and directions, too."""
+    """True if a call with these operands is one of `piece`; its derivatives have more operands."""
     return len(operands) <= 3
 
 
 def lookup(number, u, width):
-    """What `piece` gives, as expressions."""
+    """Call `piece` with expressions and return its results."""
     return [ca.SX(x) for x in piece(len(u), width)(number, *u)]
 
 
 def apply_operation(op, operands):
-    """The result of an elementary operation."""
+    """Return the result of an elementary operation."""
     return (ca.SX.unary if len(operands) == 1 else ca.SX.binary)(op, *operands)
 
 
 def rebuild_graph(f, inputs, call=lookup, apply=apply_operation):
-    """The graph of a function carried out again, with other inputs: nonzeros of every result.
+    """Evaluate the graph of a function with other inputs, and return the nonzeros of every result.
 
     inputs   nonzeros of every argument
-    call     call(number, arguments, width) gives what takes the place of a lookup: expressions
-    apply    apply(op, operands) what takes the place of an elementary operation
+    call     call(number, arguments, width) returns the expressions that replace a lookup
+    apply    apply(op, operands) returns the expression that replaces an elementary operation
     """
     work: dict[int, ca.SX] = {}
     results: list[list] = [[None] * f.nnz_out(i) for i in range(f.n_out())]
@@ -136,7 +136,7 @@ def rebuild_graph(f, inputs, call=lookup, apply=apply_operation):
 
 
 def without_derivative_calls(f, renamed=None):
-    """The same function without calls of derivatives; numbers of tables renamed by a function where one is given."""
+    """Return the function without calls of derivatives. If `renamed` is given, it maps the numbers of the tables."""
     inputs = [ca.SX.sym(f.name_in(i), f.sparsity_in(i)) for i in range(f.n_in())]
 
     def call(number, u, width):
@@ -148,14 +148,14 @@ def without_derivative_calls(f, renamed=None):
 
 
 def plain(expression):
-    """The same expression without calls of derivatives, which hide what it depends on."""
+    """Return the expression without calls of derivatives, so that its dependencies are those of its value."""
     symbols = ca.symvar(expression)
     f = ca.Function("f", symbols, [expression])
     return without_derivative_calls(f)(*symbols) if calls(f) else expression
 
 
 def lookups_in(f, inputs):
-    """Number and arguments of every lookup in a function of these inputs."""
+    """Return the number and the arguments of every lookup in a function of these inputs."""
     found = []
 
     def call(number, u, width):
@@ -167,7 +167,7 @@ def lookups_in(f, inputs):
 
 
 def numbers_in(f):
-    """Numbers of all tables that a function looks up."""
+    """Return the numbers of all tables that a function looks up."""
     if not calls(f):
         return []
     symbols = [ca.SX.sym(f"u{i}", f.sparsity_in(i)).nonzeros() for i in range(f.n_in())]

@@ -10,7 +10,7 @@ import numpy as np
 from ..elements import inertia as inertias
 from ..elements import quantity
 from ..elements.assignments import refuse_any
-from ..elements.element import HOMELESS, Owned
+from ..elements.element import PARTICLE_ORIENTATION, Owned
 from ..elements.lazy_attributes import Quantity, Signal
 from ..elements.placing import EYE, ZERO, diagonal, pose, product, total
 from ..elements.quantity import Axis, Number, Rotation, Vector
@@ -41,9 +41,9 @@ class Placed(Owned):
     """
 
     position = Signal("pose", 3)
-    rotation = Signal("pose", 3, 3, homeless=HOMELESS)
+    rotation = Signal("pose", 3, 3, particle_kind=PARTICLE_ORIENTATION)
     velocity = Signal("velocity", 3)
-    angular_velocity = Signal("velocity", 3, homeless=HOMELESS)
+    angular_velocity = Signal("velocity", 3, particle_kind=PARTICLE_ORIENTATION)
     start_position = Quantity()
     start_rotation = Quantity()
     shape: Any = None

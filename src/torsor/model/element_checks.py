@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from ..elements import quantity
-from ..elements.element import ANYTHING, HOMELESS, KEPT, SLIDING, Owned, fill_in, initial
+from ..elements.element import ANYTHING, PARTICLE_ORIENTATION, POSITION_LEVEL, VELOCITY_LEVEL, Owned, fill_in, initial
 from ..errors import ModelError, TorsorError
 from ..joints import Connection, Constraint, Joint
 from ..lookup.interval_search import has_tables, stored_table
@@ -96,10 +96,10 @@ def declaration(model, element):
         contents(model, element.owner, f"the rate of {state.name!r}", rate, ANYTHING)
     for what, expression, allowed in statements:
         contents(model, element.owner, what, expression, allowed)
-        if allowed in (KEPT, SLIDING):
-            smooth(element.owner, expression, 2 if allowed == KEPT else 0, model._symbols)
-            _refuse_derived_states(model, element, expression, allowed == KEPT)
-    element.note_valid()
+        if allowed in (POSITION_LEVEL, VELOCITY_LEVEL):
+            smooth(element.owner, expression, 2 if allowed == POSITION_LEVEL else 0, model._symbols)
+            _refuse_derived_states(model, element, expression, allowed == POSITION_LEVEL)
+    element.mark_checked()
 
 
 def _refuse_derived_states(model, element, equation, at_position):
@@ -112,14 +112,14 @@ def _refuse_derived_states(model, element, equation, at_position):
             continue
         state = known[s.element_hash()]
         for inner, what in kinds(state.rate):
-            if what not in (KEPT if at_position else (*SLIDING, "input")):
+            if what not in (POSITION_LEVEL if at_position else (*VELOCITY_LEVEL, "input")):
                 allowed = (
                     "time, positions and states" if at_position else "time, positions, velocities, states and inputs"
                 )
                 raise ModelError(
                     f"{element.owner}: follows state {state.name!r}, whose rate contains {inner.name()!r}; the rate of a state "
                     f"that a constraint follows may contain {allowed} only. Let a force follow it instead"
-                    f"{_instead(KEPT) if at_position and what == 'input' else ''}"
+                    f"{_instead(POSITION_LEVEL) if at_position and what == 'input' else ''}"
                 )
             if at_position and what == "state":
                 _refuse_derived_states(model, element, inner, False)
@@ -127,8 +127,10 @@ def _refuse_derived_states(model, element, equation, at_position):
 
 def _instead(allowed):
     """How a constraint may follow an input all the same."""
-    ways = {KEPT: ", or take it for an acceleration: way = model.state('way', rate=model.state('speed', rate=input))"}
-    return (ways | {SLIDING: ", or a state whose rate it is"}).get(allowed, "")
+    ways = {
+        POSITION_LEVEL: ", or take it for an acceleration: way = model.state('way', rate=model.state('speed', rate=input))"
+    }
+    return (ways | {VELOCITY_LEVEL: ", or a state whose rate it is"}).get(allowed, "")
 
 
 def call_element(element, what):
@@ -155,7 +157,7 @@ def contents(model, owner, what, expression, allowed):
             raise ModelError(
                 f"{owner}: {what} contains {s.name()!r}, which does not belong to model {model.name!r}{hint}"
             )
-        if kind == HOMELESS and kind not in allowed:
+        if kind == PARTICLE_ORIENTATION and kind not in allowed:
             raise ModelError(
                 f"{owner}: {what} contains {s.name()!r}, and a particle (inertia 0) has no orientation; give it an "
                 "inertia, or attach to its centre a force, a spring, a distance or a spherical joint"

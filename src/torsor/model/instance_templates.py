@@ -78,9 +78,9 @@ class Fields:
         self.shared = {name: value for name, value in found.items() if not _refers(value)} | {"acts": element.acts}
         if isinstance(element, Constraint):
             self.shared["rows_kept"] = element.rows_kept
-        element.alike()
-        if "_alike" in vars(element):
-            self.shared["_alike"] = vars(element)["_alike"]
+        element.shared_data()
+        if "_shared_data" in vars(element):
+            self.shared["_shared_data"] = vars(element)["_shared_data"]
         self.own = [(name, value) for name, value in found.items() if _refers(value)] + [("world", element.world)]
 
     def copy(self, copying, model, name):

@@ -9,7 +9,7 @@ import casadi as ca
 
 from ..elements import quantity
 from ..elements.assignments import explain_assignments, freeze_entries, part, refuse
-from ..elements.element import CONSTANT, HELD, TIMED, Owned, Rule, fill_in
+from ..elements.element import CONSTANT, TIME_DEPENDENT, WITH_INPUTS, Owned, Rule, fill_in
 from ..elements.names import LONGEST, unstorable
 from ..elements.quantity import Number, Rotation, Vector
 from ..errors import ModelError
@@ -102,7 +102,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
                 "gravity=(0, 0, -model.parameter('g', 9.81)) and parameters={'g': …} for a run, or build the model again"
             )
         value = quantity.vector((0, 0, 0) if given is None else given, "gravity", self.owner)
-        element_checks.contents(self, self.owner, "gravity", value, HELD)
+        element_checks.contents(self, self.owner, "gravity", value, WITH_INPUTS)
         self._gravity = freeze_entries(ca.SX(value))
         self.derived.clear()
 
@@ -163,7 +163,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         """An element, checked and in the lists of the model."""
         if isinstance(element, Ground):
             for expression in () if element.is_fixed else element.path:
-                element_checks.contents(self, element.owner, "its motion", expression, TIMED)
+                element_checks.contents(self, element.owner, "its motion", expression, TIME_DEPENDENT)
                 element_checks.smooth(element.owner, expression, 2, self._symbols)
         else:
             element = self._sound(element, active)

@@ -5,7 +5,7 @@ from typing import Any
 import casadi as ca
 
 from ..elements.element import Element, Owned, fill_in
-from ..elements.lazy_attributes import MAKING, symbols_of
+from ..elements.lazy_attributes import CREATION_LOCK, symbols_of
 from ..events import Memory
 from .parameters import Parameter
 
@@ -26,7 +26,7 @@ class WithSymbols:
 
     def activity(self, element: Any) -> Memory:
         """The memory that is 1 while an element of the model acts."""
-        with MAKING:
+        with CREATION_LOCK:
             if element._active is None:
                 memory = Memory(f"{element.name}.active", float(element.acts))
                 self._symbols[memory.symbol.element_hash()] = "memory"
@@ -35,7 +35,7 @@ class WithSymbols:
 
     def arming(self, element: Any) -> Memory:
         """The memory that is 1 while an armable element of the model is armed."""
-        with MAKING:
+        with CREATION_LOCK:
             if element._armed is None:
                 memory = Memory(f"{element.name}.armed", float(element.starts_armed))
                 self._symbols[memory.symbol.element_hash()] = "memory"

@@ -93,9 +93,9 @@ def _array(value, name):
         array = quantity.reals(value)
     except Exception:  # the conversion calls code of the user's class
         array = np.array(np.nan)
-    if not (np.abs(array) <= quantity.FARTHEST).all():
+    if not (np.abs(array) <= quantity.LARGEST_ANGLE).all():
         raise OptionError(
-            f"target {name!r}: finite numbers are needed, up to {quantity.FARTHEST:g}, got {quantity.show(value)}"
+            f"target {name!r}: finite numbers are needed, up to {quantity.LARGEST_ANGLE:g}, got {quantity.show(value)}"
         )
     return array
 
@@ -208,7 +208,7 @@ def weights_of(goals, weights):
             value = np.broadcast_to(quantity.reals(weights.get(w.name, 1.0)), (len(w.units),))
         except (TypeError, ValueError):
             value = np.array([np.nan])
-        if not ((value > 0) & (value <= quantity.FARTHEST)).all():
+        if not ((value > 0) & (value <= quantity.LARGEST_ANGLE)).all():
             raise OptionError(
                 f"weight of {w.name!r} must be positive, one or {len(w.units)} numbers, got {quantity.show(weights[w.name])}"
             )

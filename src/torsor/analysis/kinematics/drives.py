@@ -118,7 +118,7 @@ def _numbers(name, given, count, what):
         values = quantity.reals(given)
     except Exception:  # the conversion calls code of the user's class
         values = np.array(np.nan)
-    finite = (np.abs(values) <= quantity.FARTHEST).all()
+    finite = (np.abs(values) <= quantity.LARGEST_ANGLE).all()
     if values.ndim == 0 and finite:
         return np.full(count, float(values))
     if values.shape != (count,) or not finite:
