@@ -116,6 +116,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .store.model_files.save_model import save_model
     from .store.result_files import load_result, save_result
     from .studies.study import study
+    from .tables.cam_lift import cam_lift
     from .viewer.html_file import save_html
     from .viewer.movie import movie
     from .viewer.picture import picture
