@@ -14,7 +14,7 @@ from ..joints.base import Joint, existing_coordinate
 from ..registry import register
 from .unilateral import Unilateral
 
-TURN = 6.283185307179586  # 2π [rad]
+FULL_TURN = 6.283185307179586  # 2π [rad]
 STEP_OF_SLOPES = 1e-4  # over which slopes at the ends of a turn are compared [rad]
 JUMP_OF_LIFT = 1e-6  # of the lift between 2π and 0 / range of the lift
 JUMP_OF_SLOPE = 1e-2  # of ds/dφ between 2π and 0 / largest slope
@@ -79,14 +79,15 @@ class Cam(Unilateral):
     def _check_closed(self):
         """Refuse a lift that is not the same after a turn; one with parameters is not checked."""
         try:
-            s = [float(ca.DM(self.lift(TURN * k / SAMPLES))) for k in range(SAMPLES + 1)]
+            s = [float(ca.DM(self.lift(FULL_TURN * k / SAMPLES))) for k in range(SAMPLES + 1)]
             h = STEP_OF_SLOPES
             start, end = (
-                (float(ca.DM(self.lift(b))) - float(ca.DM(self.lift(a)))) / h for a, b in ((0.0, h), (TURN - h, TURN))
+                (float(ca.DM(self.lift(b))) - float(ca.DM(self.lift(a)))) / h
+                for a, b in ((0.0, h), (FULL_TURN - h, FULL_TURN))
             )
         except Exception:  # a function of expressions alone
             return
-        size, steepest = max(s) - min(s), max(abs(b - a) for a, b in zip(s, s[1:])) * SAMPLES / TURN
+        size, steepest = max(s) - min(s), max(abs(b - a) for a, b in zip(s, s[1:])) * SAMPLES / FULL_TURN
         if abs(s[-1] - s[0]) > JUMP_OF_LIFT * size:
             raise ModelError(
                 f"{self.owner}: lift must be the same after a turn, got {s[0]:.6g} at 0 and {s[-1]:.6g} at 2π"
@@ -100,7 +101,7 @@ class Cam(Unilateral):
     def angle(self) -> ca.SX:
         """φ, within one turn where it is an angle."""
         q = self.joint.coordinate[self.index]
-        return q - TURN * ca.floor(q / TURN) if self.joint.angular[self.index] else q
+        return q - FULL_TURN * ca.floor(q / FULL_TURN) if self.joint.angular[self.index] else q
 
     def gaps(self) -> list[ca.SX]:
         s = quantity.scalar(self.lift_at(self.angle()), "lift", self.owner)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..constraints.cam import FULL_TURN
 from ..elements.conversion import show
 from ..errors import ModelError
 from .table import Table, table
@@ -15,7 +16,6 @@ REPEATED = 40  # points of the table before and after the turn: the spline close
 LARGEST_JUMP = 0.3  # of ψ where it touches from one node to the next, on a profile that is touched everywhere [rad]
 REFINEMENTS = 3  # of the touching direction by parabolas, each over an eighth of the last width
 CLOSED = 1e-9  # of the range: values after a turn that differ by less are the same
-TURN = 2 * np.pi
 
 
 def cam_lift(
@@ -56,7 +56,7 @@ def cam_lift(
     if offset and follower not in ("knife", "roller"):
         raise ModelError("cam_lift: offset belongs to a knife edge or a roller; leave it out")
     curve = _periodic_curve(angles, values)
-    nodes = np.linspace(0, TURN, NODES, endpoint=False)
+    nodes = np.linspace(0, FULL_TURN, NODES, endpoint=False)
     if follower is None:
         return _closed_table(nodes, curve(nodes))
     lifts = _follow(curve, nodes, follower, radius, offset)
@@ -75,14 +75,14 @@ def _periodic_curve(angles, values):
         raise ModelError(f"cam_lift: give a function, or angles and values, got {show(angles)}")
     given = table(angles, values, kind="cubic", name="cam_lift")
     (x,), y = given.points, given.values
-    if abs(x[-1] - x[0] - TURN) < CLOSED * TURN:
+    if abs(x[-1] - x[0] - FULL_TURN) < CLOSED * FULL_TURN:
         if abs(y[-1] - y[0]) > CLOSED * np.ptp(y):
             raise ModelError(f"cam_lift: values must be the same after a turn, got {y[0]:.6g} and {y[-1]:.6g}")
         x, y = x[:-1], y[:-1]
-    if x[-1] - x[0] >= TURN or TURN - (x[-1] - x[0]) > TURN / 4:
+    if x[-1] - x[0] >= FULL_TURN or FULL_TURN - (x[-1] - x[0]) > FULL_TURN / 4:
         raise ModelError(f"cam_lift: angles must cover one turn, 2π, got {x[0]:g} to {x[-1]:g}")
     closed = _closed_table(x, y)
-    return lambda u: closed(x[0] + np.mod(np.asarray(u) - x[0], TURN))
+    return lambda u: closed(x[0] + np.mod(np.asarray(u) - x[0], FULL_TURN))
 
 
 def _check_function(curve: Callable[..., Any]) -> Callable[..., np.ndarray]:
@@ -97,7 +97,7 @@ def _check_function(curve: Callable[..., Any]) -> Callable[..., np.ndarray]:
             raise ModelError("cam_lift: the profile must be finite at all angles")
         return found
 
-    ends = values(np.array([0.0, TURN]))
+    ends = values(np.array([0.0, FULL_TURN]))
     if abs(ends[1] - ends[0]) > CLOSED * max(np.abs(ends)):
         raise ModelError(f"cam_lift: the profile must be the same after a turn, got {ends[0]:.6g} and {ends[1]:.6g}")
     return values
@@ -107,13 +107,13 @@ def _closed_table(x: Sequence | np.ndarray, y: np.ndarray) -> Table:
     """A table through points of one turn that is repeated before and after it."""
     x = np.asarray(x, float)
     count = min(REPEATED, len(x))
-    points = np.concatenate([x[-count:] - TURN, x, x[:count] + TURN])
+    points = np.concatenate([x[-count:] - FULL_TURN, x, x[:count] + FULL_TURN])
     return table(points, np.concatenate([y[-count:], y, y[:count]]), kind="cubic", outside="error", name="cam_lift")
 
 
 def _follow(curve, nodes, follower, radius, offset):
     """Lifts at the nodes: the largest of (1) or (2)."""
-    radii = curve(np.linspace(0, TURN, SEARCH, endpoint=False))
+    radii = curve(np.linspace(0, FULL_TURN, SEARCH, endpoint=False))
     if not (radii > 0).all():
         raise ModelError(f"cam_lift: the radius of the profile must be positive, the smallest is {radii.min():.6g}")
     if follower == "knife":
@@ -126,7 +126,7 @@ def _follow(curve, nodes, follower, radius, offset):
         under = radius**2 - (r * np.sin(psi) - offset) ** 2
         return np.where(under >= 0, r * np.cos(psi) + np.sqrt(np.maximum(under, 0)), -np.inf)  # (1)
 
-    grid = np.linspace(0, TURN, SEARCH, endpoint=False)
+    grid = np.linspace(0, FULL_TURN, SEARCH, endpoint=False)
     touching = np.array([grid[np.argmax(reach(grid, phi))] for phi in nodes])
     width = grid[1]
     for _ in range(REFINEMENTS):  # the top of the parabola through three directions
