@@ -1,6 +1,7 @@
 """Ranks of MPI through the command line: they give what one process gives, and end together, however one of them ends."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -118,7 +119,8 @@ def test_a_process_that_mpi_has_not_started_has_no_ranks(folder):
 
 
 def test_ranks_that_do_not_start_end_the_others(folder):
-    """A rank that ends before it imports torsor cannot send a notice: the others end after a time limit."""
+    """A rank that ends before it imports torsor cannot send a notice: the others end after a time limit, or MPI ends them before.
+    The message says which rank is missing, or that not all have started."""
     code = """
 import os
 if os.environ["PMI_RANK"] == "1":
@@ -132,7 +134,9 @@ mpi.world()
     found = subprocess.run(
         [*starter, sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300
     )
-    assert found.returncode and "rank 0: not all ranks have started within 1 s" in found.stderr
+    said = found.stdout + found.stderr
+    assert found.returncode != 0
+    assert "not all ranks have started" in said or re.search(r"\brank 1\b", said, re.IGNORECASE), said
 
 
 def test_without_a_starter_it_is_said_what_to_install(monkeypatch, capsys):
