@@ -167,7 +167,8 @@ class Friction(DryFriction):
     on            the joint or the contact
     coefficient   μ of sliding; a number or an expression of signals   [-]
     static        μ_s of sticking, not below μ; None: μ                [-]
-    normal        N; None: the force in the contact, the size of the joint's reaction force          [N]
+    normal        N; None: the force in the contact, the size of the joint's reaction force; in a contact it acts while that is
+                  closed                                                                             [N]
     radius        r of a bearing: friction torque over friction force; 1 where something slides      [m]
     index         which coordinate of the joint
     """
@@ -216,6 +217,7 @@ class Friction(DryFriction):
         """N r."""
         if self.normal is not None:
             N = quantity.scalar(self.normal, "normal", self.owner)
+            N = N if self.host is None else N * self.host.active.symbol  # an open contact has no friction
         elif self.host is not None:
             N = self.on.load()
         else:

@@ -33,6 +33,7 @@ class Stepper:
 
     ended    why an event ended the run; empty: the run can continue
     stale    whether the stored outputs belong to an earlier state
+    input_set  True if an input was set after the last call of `advance`
     running  whether a call of `advance` is in progress, in which a user's function, or another thread, may read values
     potential_jumps  True if the potential energy may jump with an input
     """
@@ -67,6 +68,7 @@ class Stepper:
         self.count = 0
         self.end_reason = ""
         self.stale = True
+        self.input_set = False
         self.since = self.runner.system.t
         has_breakpoints = self.runner.bends is not None and self.runner.bends.any
         self.reach = self.runner.until if has_breakpoints else np.inf  # time up to which breakpoints are known
@@ -116,6 +118,7 @@ class Stepper:
         finally:
             self.running = False
             self.stale = True
+            self.input_set = False
         return True
 
     def _finish_call(self, status):
@@ -147,7 +150,7 @@ class Stepper:
         if self.state.p[place] != value:
             before = potential_energy(self.runner) if self.potential_jumps else 0.0
             self.state.p[place] = value
-            self.stale = True
+            self.stale = self.input_set = True
             self.runner.past.kept = 0
             if self.potential_jumps:
                 add_work(self.runner, potential_energy(self.runner) - before)
@@ -156,13 +159,43 @@ class Stepper:
 
     def outputs(self):
         """Outputs at the present state, in the order of the system's layout."""
-        if self.stale:
-            now, state = self.present, self.state
-            now.times[0], now.x[0], now.p[0] = state.time, state.x, state.p
-            now.structure = self.runner.events.structure if self.has_events else 0
-            self.runner.evaluate(self.address, now.address)
-            self.stale = False
+        if self.stale and self._is_undecided():
+            self._evaluate_decided()
+        elif self.stale:
+            self._evaluate()
         return self.present.outputs[0]
+
+    def _evaluate(self):
+        """Compute the outputs at the present state."""
+        now, state = self.present, self.state
+        now.times[0], now.x[0], now.p[0] = state.time, state.x, state.p
+        now.structure = self.runner.events.structure if self.has_events else 0
+        self.runner.evaluate(self.address, now.address)
+        self.stale = False
+
+    def _is_undecided(self):
+        """True if an input was set, so that contacts or friction may change at this instant, and no call has followed yet."""
+        if not self.input_set or not self.has_events or self.running:
+            return False
+        program = self.runner.program
+        return bool(len(program.onesided) + len(program.frictions)) and not len(program.clocks)
+
+    def _evaluate_decided(self):
+        """Compute the outputs as they are once contacts and friction have reacted to an input, and keep the present state:
+        further inputs may follow. Controllers are not called for this."""
+        facts, arrays = self.snapshot()
+        try:
+            while self.runner.events.pending and self._decide():
+                pass
+            self._evaluate()
+        finally:
+            self._restore(facts, arrays)
+            self.stale, self.input_set = False, True
+
+    def _decide(self):
+        """Let what is due happen, as far as possible. Returns False where it ends the run, or fails: the next call reports it."""
+        status = self.march(self.address, -1)
+        return status == RUNNING or (status != event_codes.ENDED and self.runner._answer(status) == RUNNING)
 
     def multiplier_indices(self):
         """Indices of the multipliers that results contain: of rows that were in use."""

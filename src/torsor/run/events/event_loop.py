@@ -167,9 +167,11 @@ def note_event_energy(run, since):
 
 @entry("int64", "int64")
 def march_events(address, budget):
-    """Attempt at most so many steps; write the state at every output time that is reached. Returns a status. Without any step
-    what rests at the very start is closed."""
+    """Attempt at most so many steps; write the state at every output time that is reached. Returns a status. With a budget of 0
+    steps contacts that rest at the very start close; with -1 all events that are due now happen, and no time passes."""
     run = at(address)
+    if budget < 0:
+        return instant(run) if run.events.pending == 1 else RUNNING
     out, events = run.out, run.events
     run.state.fresh, run.state.rated = 0, LOST if run.state.rated != 0 else 0
     since = out.written

@@ -1,0 +1,56 @@
+"""Forces at the instant at which something begins: an input is set, a contact opens."""
+
+import numpy as np
+import pytest
+
+import torsor as ts
+
+G = 9.81
+
+
+def box(feet=3):
+    model = ts.Model("box", gravity=(0, 0, -G))
+    body = model.body("box", inertia=ts.inertia.box(0.1, 0.04, 0.04, 0.04), at=(0, 0, 0.02))
+    for k in range(feet):
+        x, y = 0.02 * np.cos(2 * np.pi * k / feet), 0.02 * np.sin(2 * np.pi * k / feet)
+        model.add(ts.Contact(f"foot{k}", model.ground, body, point=(x, y, 0), plane=(0, 0, 0)))
+    model.add(ts.PointForce("pull", body, force=(0, 0, model.input("up"))))
+    return model
+
+
+@pytest.mark.parametrize("feet", [3, 4])
+@pytest.mark.parametrize("ran", [False, True])
+def test_forces_that_are_read_after_an_input_is_set_are_those_that_follow(feet, ran):
+    sim = ts.Simulation(box(feet))
+    if ran:
+        sim.advance(0.1)
+    forces = lambda: np.array([sim[f"foot{k}.reaction_force"][2] for k in range(feet)])
+    assert abs(forces().sum() - 0.1 * G) < 1e-9
+    events, state = len(sim.events), sim.state
+    sim.inputs["up"] = 4.0
+    assert np.abs(forces()).max() < 1e-12  # no contact pulls
+    assert abs(sim["box.acceleration"][2] - (4.0 / 0.1 - G)) < 1e-9
+    assert len(sim.events) == events  # reading changes nothing:
+    sim.inputs["up"] = 0.5  # the input may be set to another value before time passes
+    assert abs(forces().sum() - (0.1 * G - 0.5)) < 1e-9
+    sim.inputs["up"] = 4.0
+    assert np.abs(forces()).max() < 1e-12
+    other = ts.Simulation(box(feet))
+    other.state = state
+    for each, given in ((sim, {}), (other, {"up": 4.0})):
+        each.advance(0.1, **given)
+    assert sim["box.position"][2] == other["box.position"][2]
+    assert [e.name for e in sim.events] == [e.name for e in other.events]
+
+
+@pytest.mark.parametrize("formulation", ["absolute", "relative"])
+def test_friction_with_a_given_load_ends_where_its_contact_opens(formulation):
+    model = ts.Model("skip", gravity=(0, 0, -G))
+    body = model.body("body", mass=1.0, inertia=(0.1, 0.1, 0.1), velocity=(1, 0, 1))
+    model.add(ts.Free("free", model.ground, body))
+    floor = model.add(ts.Contact("floor", model.ground, body, plane=(0, 0, 0)))
+    model.add(ts.Friction("rough", floor, coefficient=0.2, normal=10.0))
+    flight = 2 / G
+    assert abs(float(ts.simulate(model, flight / 2, outputs=1, formulation=formulation).velocity[-1, 0, 0]) - 1) < 1e-9
+    data = ts.simulate(model, flight + 0.1, outputs=1, formulation=formulation)
+    assert abs(float(data.velocity[-1, 0, 0]) - (1 - 0.2 * 10.0 * 0.1)) < 1e-8
