@@ -8,6 +8,12 @@ GRAVITY = (0, 0, -9.81)
 FOUR_BAR = ((0, 0, 0), (0.2, 0, 0.5), (1.2, 0, 0.8), (1.0, 0, 0))  # pins of a crank-rocker in the plane of x and z
 
 
+def compared_cases():
+    """Names of the cases whose equations are compared in all formulations: without the machines of many parts and events."""
+    known = ts.registered("case")
+    return [name for name in ts.cases.names() if known[name].equations]
+
+
 def pendulum(mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1, 0, 0), axis="y", name="pendulum", body="bob", **start):
     """A body on a revolute joint, `hinge`, at the origin.
 

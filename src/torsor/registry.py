@@ -99,5 +99,5 @@ def discover(place: str) -> None:
     home = import_module(f"{__package__}.{place}")
     for found in pkgutil.iter_modules(getattr(home, "__path__", ())):
         import_module(f"{home.__name__}.{found.name}")
-        if found.ispkg and place == "forces":
+        if found.ispkg and place in ("forces", "cases"):
             discover(f"{place}.{found.name}")

@@ -5,6 +5,7 @@ import inspect
 import sys
 from functools import cache
 
+import models
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ from torsor.start.constraints import Examiner
 
 STATES = 50
 OTHERS = [key for key in ts.registered("formulation") if key != "absolute"]
-CASES = [name for name in ts.cases.names() if name not in ("satellite", "pendulum")]  # an alias; a particle
+CASES = [name for name in models.compared_cases() if name not in ("satellite", "pendulum")]  # an alias; a particle
 SMALL: dict = {"train": {"n": 1}, "bush": {"n": 1}}  # cases of any size
 
 

@@ -2,6 +2,7 @@
 eliminations of a formulation find, differentiation of the kinetic energy alone finds too."""
 
 import casadi as ca
+import models
 import numpy as np
 import pytest
 
@@ -9,7 +10,7 @@ import torsor as ts
 from torsor.elements.quantity import time
 from torsor.formulations.algebra.lagrangian import Lagrangian
 
-CASES = [name for name in ts.cases.names() if name not in ("satellite", "pendulum", "train", "bush")]
+CASES = [name for name in models.compared_cases() if name not in ("satellite", "pendulum", "train", "bush")]
 FORMULATIONS = ("absolute", "relative")
 
 

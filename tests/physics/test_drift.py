@@ -1,12 +1,13 @@
 """Projected runs stay on their constraints and on the rotation group; the other choices do what they claim."""
 
 import casadi as ca
+import models
 import numpy as np
 import pytest
 
 import torsor as ts
 
-CASES = [name for name in ts.cases.names() if name != "satellite"]  # which is satellite-1 unless told otherwise
+CASES = [name for name in models.compared_cases() if name != "satellite"]  # which is satellite-1 unless told otherwise
 ROUNDING = 1e-12  # relative to the model's size and speed
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+import models
 import numpy as np
 import pytest
 from test_pickle import everything, leg, run, same
@@ -17,7 +18,7 @@ from torsor.model import expressions
 from torsor.store import component
 
 CASES = [
-    name for name in ts.cases.names() if name != "three-link"
+    name for name in models.compared_cases() if name != "three-link"
 ]  # whose joints have classes of their own: see `recorded`
 
 

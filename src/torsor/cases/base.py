@@ -10,6 +10,7 @@ class Case:
     title         what it is, in a few words
     source        document or benchmark that the data come from
     until         how long it runs [s]
+    equations     True: a mechanism whose equations are compared in all formulations; False: a machine of many parts and events
     recommended   further arguments of `simulate` that suit it
     """
 
@@ -17,6 +18,7 @@ class Case:
     title: str
     source: str
     until: float
+    equations: bool = True
     recommended: dict = {}
 
     @staticmethod

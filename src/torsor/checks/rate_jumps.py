@@ -3,6 +3,8 @@
 A force f jumps with a rate s if a condition φ in it (`time_switches.py`, (1)) contains s, and
 
     f(s* − ε) − f(s* + ε)  does not vanish with ε,    φ(s*) = 0,  all other variables arbitrary           (1)
+
+Elements of dry friction, which stick by events, are left out.
 """
 
 import casadi as ca
@@ -22,7 +24,7 @@ ADVICE = (
 def forces_that_jump(model) -> list:
     """Forces of a model that jump with a rate; the result is cached."""
     if "forces that jump" not in model.derived:
-        model.derived["forces that jump"] = [force for force in model.forces if _jumps(model, force)]
+        model.derived["forces that jump"] = [f for f in model.forces if not f.dry_friction and _jumps(model, f)]
     return model.derived["forces that jump"]
 
 

@@ -115,7 +115,7 @@ class ExpressionTexts:
             elif name in expressions.LOOKUPS:
                 given = [x for x in (work[b], second) if x is not None]
                 call = (
-                    self._table(work[a].constant),
+                    quoted(self.table_name(work[a].constant)),
                     ", ".join(x.text for x in given),
                     1 + max(x.depth for x in given),
                 )
@@ -136,8 +136,8 @@ class ExpressionTexts:
         self.definitions[name] = text
         return name
 
-    def _table(self, number):
-        """The name of a table in the file."""
+    def table_name(self, number):
+        """The name of a table in the file, without quotes."""
         if number not in self._table_names:
             content = stored_table(number).content
             base = "".join(c if c in SIMPLE and c != "." else "_" for c in content.name) or "table"
@@ -146,7 +146,7 @@ class ExpressionTexts:
             self._taken.add(name)
             self._table_names[number] = name
             self.tables[name] = content
-        return quoted(self._table_names[number])
+        return self._table_names[number]
 
 
 def _count_uses(steps, size):

@@ -130,11 +130,13 @@ class Values:
         return node
 
     def _special(self, node, path, derived):
-        """A frame, a memory, a mode, the form of a bundle, or a dictionary of values."""
+        """A frame, a memory, a table, a mode, the form of a bundle, or a dictionary of values."""
         keys = set(node.entries)
         entry = node.entries
         if keys == {"memory"}:
             return self._memory(entry["memory"], path)
+        if keys == {"table"}:
+            return self._table(entry["table"], path)
         if keys == {"machine", "mode"}:
             machine = self.names.thing(self.text(entry["machine"], path))
             try:
@@ -158,6 +160,12 @@ class Values:
         if memory is None:
             raise self.fail(node, path, unknown("memory", node.text, self.names.model.memory))
         return memory
+
+    def _table(self, node, path):
+        try:
+            return self.names.table(self.text(node, path))
+        except ExpressionError as error:
+            raise self.fail(node, path, str(error)) from None
 
     def _frame(self, node, path):
         body = self.names.thing(self.text(node.entries["body"], path))

@@ -216,7 +216,7 @@ class Builder:
     def call(self, path: str, given: list) -> Any:
         """The value of a function of a body, or of a table; None if there is no such function."""
         if path in self.pending and self.pending[path][0] == "tables":
-            return self._table(path)(*given)
+            return self.table(path)(*given)
         owner, _, function = path.rpartition(".")
         thing = self.thing(owner) if owner else None
         if not isinstance(thing, Placed) or function not in CALLS or not hasattr(thing, function):
@@ -229,7 +229,8 @@ class Builder:
         except TorsorError as error:
             raise ExpressionError(str(error)) from None
 
-    def _table(self, name):
+    def table(self, name: str) -> Table:
+        """The table of this name."""
         self.require(name)
         if name not in self.tables:
             raise ExpressionError(unknown("table", name, self.section("tables").entries))
@@ -237,7 +238,7 @@ class Builder:
 
     def piece(self, name: str, k: int, given: list) -> ca.SX:
         """Result k of the lookup of arguments in a table. The same lookup is made once."""
-        table = self._table(name)
+        table = self.table(name)
         number = table.number
         width = stored_table(number).width
         key = (number, *[x.element_hash() for x in given])

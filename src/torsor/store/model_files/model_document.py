@@ -23,6 +23,7 @@ from ...events.value_structure import Bundle
 from ...model.body import Frame
 from ...model.instance import Instance, Port
 from ...model.parameters import Input, Parameter
+from ...tables.table import Table
 from .. import recorded_elements
 from .equal_values import is_default, same_value
 from .expression_writer import ExpressionTexts
@@ -37,6 +38,14 @@ class Expression:
     def __init__(self, value):
         self.value = ca.densify(value)
         self.text = ""
+
+
+class TableName:
+    """A place in the document where the name of a table goes, once all of them are known."""
+
+    def __init__(self, table):
+        self.table = table
+        self.name = ""
 
 
 def document_of(model) -> tuple[dict[str, Any], bool]:
@@ -264,6 +273,8 @@ class _Document:
             return {"machine": x.machine.name, "mode": x.name}
         if isinstance(x, Frame):
             return {"body": x.body.name, "pose": self.value(x._pose, owner, what, True)}
+        if isinstance(x, Table):
+            return {"table": TableName(x)}
         if isinstance(x, Bundle):
             return {"bundle": x.kind, "parts": [[name, list(shape)] for name, shape in x.parts]}
         if isinstance(x, (tuple, list)):
@@ -287,7 +298,8 @@ class _Document:
     def _with_texts(self, content):
         """The content with the texts of expressions, and with definitions and tables."""
         places: list[Expression] = []
-        _collect(content, places)
+        named: list[TableName] = []
+        _collect(content, places, named)
         entries = [e for place in places for e in ca.vec(place.value).nonzeros()]
         texts = ExpressionTexts(self.model, entries)
         at = 0
@@ -295,6 +307,8 @@ class _Document:
             count = place.value.numel()
             place.text = _matrix_text(texts.texts[at : at + count], place.value.shape)
             at += count
+        for name in named:
+            name.name = texts.table_name(name.table.number)
         content = _filled(content)
         tables = {name: _table(t) for name, t in texts.tables.items()}
         head = {
@@ -314,19 +328,23 @@ class _Condition:
         self.sign = sign
 
 
-def _collect(x, places):
+def _collect(x, places, named):
     if isinstance(x, Expression):
         places.append(x)
+    elif isinstance(x, TableName):
+        named.append(x)
     elif isinstance(x, _Condition):
-        _collect(x.phi, places)
+        _collect(x.phi, places, named)
     elif isinstance(x, (dict, list)):
         for y in x.values() if isinstance(x, dict) else x:
-            _collect(y, places)
+            _collect(y, places, named)
 
 
 def _filled(x):
     if isinstance(x, Expression):
         return x.text
+    if isinstance(x, TableName):
+        return x.name
     if isinstance(x, _Condition):
         return f"{_filled(x.phi)} {x.sign} 0"
     if isinstance(x, dict):
