@@ -48,13 +48,15 @@ class Quadruped(Case):
 
 def _add_leg(model, trunk, leg, x, y, lift):
     s = 0.08 if y > 0 else -0.08  # the thigh is further out than the hip
-    blue, dark = {"colour": "navy"}, {"colour": "black"}
     hip = model.body(f"{leg}_hip", inertia=ts.inertia.box(0.6, 0.06, 0.06, 0.06), at=(x, y, HEIGHT))
-    thigh_shape = ts.shapes.capsule(0.02, 0.19, **blue)
+    thigh_shape = ts.shapes.capsule(0.02, 0.19, colour="navy")
     thigh = model.body(
         f"{leg}_thigh", inertia=ts.inertia.box(0.9, 0.04, 0.04, 0.2), at=(x, y + s, HEIGHT - 0.105), shape=thigh_shape
     )
-    calf_shape = [ts.shapes.capsule(0.012, 0.19, **blue), ts.shapes.sphere(0.023, at=(0, 0, -0.108), **dark)]
+    calf_shape = [
+        ts.shapes.capsule(0.012, 0.19, colour="navy"),
+        ts.shapes.sphere(0.023, at=(0, 0, -0.108), colour="black"),
+    ]
     calf = model.body(
         f"{leg}_calf", inertia=ts.inertia.box(0.15, 0.02, 0.02, 0.2), at=(x, y + s, HEIGHT - 0.318), shape=calf_shape
     )

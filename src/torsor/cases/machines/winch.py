@@ -28,13 +28,12 @@ class Winch(Case):
     @staticmethod
     def build():
         model = ts.Model("winch", gravity=(0, 0, -9.81))
-        steel = {"colour": "steel"}
         drum = model.body(
             "drum",
             inertia=ts.inertia.cylinder(12.0, DRUM, 0.3, axis="y"),
             at=(DRUM + SHEAVE, 0, TOP),
             shape=[
-                ts.shapes.cylinder(DRUM, 0.3, axis="y", **steel),
+                ts.shapes.cylinder(DRUM, 0.3, axis="y", colour="steel"),
                 ts.shapes.box((0.02, 0.31, 2 * DRUM), colour="gold"),
             ],
         )
