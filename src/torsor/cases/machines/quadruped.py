@@ -19,7 +19,7 @@ HOME = {"hip": 0.0, "thigh": 0.9, "calf": -1.8}  # angles of a standing leg [rad
 SWING = {"hip": 0.0, "thigh": 0.25, "calf": -0.4}  # added while a foot is lifted [rad]
 LEGS = {"FR": (0.19, -0.05), "FL": (0.19, 0.05), "RR": (-0.19, -0.05), "RL": (-0.19, 0.05)}
 FIRST = ("FR", "RL")  # the diagonal that is lifted first
-FREQUENCY, SETTLE = 2.0, 0.3  # of the trot [Hz], and when it begins [s]
+FREQUENCY, TROT_BEGINS = 2.0, 0.3  # of the trot [Hz], and when it begins [s]
 HEIGHT, DROP = 0.45, -0.15  # of the trunk as drawn, and its displacement at the start [m]
 GAITS = ("trot", "stand")
 
@@ -40,8 +40,8 @@ class Quadruped(Case):
         root = (0, 0, 0, 0, 0, DROP)
         model.add(ts.Free("root", model.ground, trunk, point=(0, 0, HEIGHT), start=root))
         for leg, (x, y) in LEGS.items():
-            phase = FREQUENCY * (ts.time - SETTLE) - (0 if leg in FIRST else 0.5)
-            lift = ca.fmax(0, ca.sin(2 * pi * phase)) * (ts.time > SETTLE) if gait == "trot" else 0.0
+            phase = FREQUENCY * (ts.time - TROT_BEGINS) - (0 if leg in FIRST else 0.5)
+            lift = ca.fmax(0, ca.sin(2 * pi * phase)) * (ts.time > TROT_BEGINS) if gait == "trot" else 0.0
             _add_leg(model, trunk, leg, x, y, lift)
         return model
 
