@@ -99,3 +99,39 @@ def test_a_contact_that_is_never_met_is_released_for_sure():
     ball = model.body("ball", mass=1.0, inertia=0, at=(0, 0, 100.0))
     model.add(ts.Contact("floor", model.ground, ball, plane=(0, 0, 0)))
     assert rows(model, ts.simulate(model, 1.0, outputs=5))["floor"] == {"name": "floor", "spans": [], "unknown": False}
+
+
+def test_contacts_of_shapes_have_rows_from_their_first_touch():
+    """A ball falls 0.9 m: it touches the floor after √(2h/g), up to one interval of outputs."""
+    model = ts.Model("drop", gravity=(0, 0, -G))
+    ball = model.body("ball", mass=1.0, inertia=ts.inertia.sphere(1.0, 0.1), at=(0, 0, 1.0))
+    shapes = (ts.shapes.plane((1, 1)), ts.shapes.sphere(0.1))
+    model.add(ts.CompliantContact("floor", model.ground, ball, shapes=shapes, stiffness=1e5))
+    data = ts.simulate(model, 0.5, outputs=500)
+    (start, end), *_ = rows(model, data)["floor"]["spans"]
+    assert 0 <= start - np.sqrt(2 * 0.9 / G) < 1e-3 and end > start
+
+
+def test_what_is_not_drawn_has_a_row_too():
+    """A ball on a rope of 0.8 m, and one over an expression that must not become negative: taut and held at the end."""
+    model = ts.Model("ropes", gravity=(0, 0, -G))
+    one = model.body("one", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0, 0, -0.5))
+    two = model.body("two", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1, 0, 0.2))
+    model.add(ts.Cable("rope", [(0, 0, 0), one.point()], slack=0.3))
+    model.add(ts.OneSided("height", two.position[2] >= 0))
+    data = ts.simulate(model, 0.5, outputs=20)
+    found = rows(model, data)
+    for name, fall in (("rope.part0", 0.3), ("height", 0.2)):
+        ((start, end),) = found[name]["spans"]
+        assert start == pytest.approx(np.sqrt(2 * fall / G), abs=1e-5) and end == 0.5
+
+
+def test_a_force_that_events_switch_has_a_row():
+    model = ts.Model("fuse")
+    disc = model.body("disc", mass=1.0, inertia=(1, 1, 1))
+    axle = model.add(ts.Revolute("axle", model.ground, disc, axis=(0, 0, 1)))
+    motor = model.add(ts.JointForce("motor", axle, 2.0))
+    model.when(axle.rate[0] >= 1.0, ts.release(motor))
+    data = ts.simulate(model, 1.0, outputs=5)
+    ((start, end),) = rows(model, data)["motor"]["spans"]
+    assert start == 0 and end == pytest.approx(0.5, abs=1e-9)

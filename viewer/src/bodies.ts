@@ -4,7 +4,7 @@ import * as THREE from "three";
 import { inside, place, span } from "./placement.ts";
 import type { Anchor, Component, Layer, Part } from "./parts.ts";
 import type { Geometries } from "./shapes.ts";
-import type { BodyData, Shape, Vector } from "./types.ts";
+import type { BodyData, Shape, Solid, Vector } from "./types.ts";
 
 const PALETTE = ["#4a86c5", "#e08a3c", "#5aa772", "#c9605a", "#8d78c4", "#c9a63a", "#45a0a6", "#c27a9e", "#7f93a8", "#a37c5b"];
 
@@ -47,6 +47,7 @@ function colourOf(shape: Shape, fallback: THREE.Color): THREE.Color {
   return c ? new THREE.Color().setRGB(c[0], c[1], c[2], THREE.SRGBColorSpace) : fallback;
 }
 
+const ELEMENT = new THREE.Color("#8d97a5");
 const MADE_BOX = 0.35; // opacity
 const MANY = 14; // bodies: above this, those with similar names have similar colours
 
@@ -101,6 +102,10 @@ function solidsOf(shape: Shape, geometries: Geometries, size: number): { geometr
       if (geometries.has(key)) return [{ geometry: key, local: frame }];
       return [{ geometry: "box", local: scaled(0.1 * size, 0.1 * size, 0.1 * size) }];
     }
+    case "extrusion":
+      return [{ geometry: geometries.extrusion(shape.outline ?? [], shape.holes ?? []), local: scaled(1, 1, a) }];
+    case "thread":
+      return [{ geometry: `coil-${Math.round(c)}-${Math.max(2, Math.round(b / a))}`, local: inside(frame, [0, 0, -b / 2], [a, a, b]) }];
     case "line":
       return lineSegments(shape.points ?? [], 0.006 * size, frame);
     default:
@@ -123,6 +128,11 @@ export function shapeParts(shapes: Shape[], anchor: Anchor, component: Component
       layer,
     })),
   );
+}
+
+/** Parts for the solids that show an element. */
+export function solidParts(solids: Solid[], anchorOf: (body: number) => Anchor, component: Component, layer: Layer, geometries: Geometries, size: number): Part[] {
+  return solids.flatMap((solid) => shapeParts([solid], anchorOf(solid.body), component, ELEMENT, layer, geometries, size));
 }
 
 const AXES: [string, THREE.Euler][] = [

@@ -70,7 +70,6 @@ const PIECES: Record<string, Piece[]> = {
     [1, "cylinder", [0, 0, 0], [0.07, 0.07, 0.9], BRIGHT, ACROSS],
   ],
   gear: [[0, "tube", [0, 0, 0], [0.42, 0.42, 0.6]]],
-  cam: [[0, "cylinder", [0.14, 0, 0], [0.42, 0.42, 0.3]], [0, "cylinder", [0, 0, 0], [0.12, 0.12, 0.8], BRIGHT]],
   drive: [[0, "ring", [0, 0, 0], [0.55, 0.55, 0.8], DRIVE], [0, "cone", [0.55, 0, 0], [0.16, 0.16, 0.36], DRIVE, ACROSS]],
   limit: [[0, "ring", [0, 0, 0], [0.48, 0.48, 0.5]]],
   lock: [[0, "box", [0, 0, 0], [0.62, 0.62, 0.3]]],
@@ -156,7 +155,7 @@ function footprint(data: JointData, anchors: [Anchor, Anchor], size: number, mak
 }
 
 /** Makes the parts of a joint between two anchors. */
-export function jointView(data: JointData, anchors: [Anchor, Anchor], component: Component, size: number, ground: Anchor): JointView {
+export function jointView(data: JointData, anchors: [Anchor, Anchor], component: Component, size: number, ground: Anchor, solids: Part[] = []): JointView {
   const redundant = (data.redundant?.length ?? 0) > 0;
   const make = (side: 0 | 1, geometry: string, local: THREE.Matrix4, colour: THREE.Color, alpha = 1): Part => ({
     geometry,
@@ -168,6 +167,12 @@ export function jointView(data: JointData, anchors: [Anchor, Anchor], component:
     layer: "joints",
   });
   let view: JointView;
+  if (solids.length) {
+    for (const part of solids) if (redundant) part.colour = REDUNDANT;
+    view = { parts: solids };
+    if (data.switchable) addEngagement(view, redundant);
+    return view;
+  }
   if (data.draw === "contact" && data.frames.length > 1) return footprint(data, anchors, size, make);
   if ((data.draw === "slider" || data.draw === "cylinder") && data.frames.length > 1) view = rail(data, anchors, size, make);
   else if (data.draw === "distance" && data.frames.length > 1) view = rod(data, anchors, size, make, ground);

@@ -1,7 +1,7 @@
 // The mechanism in the scene: components, their parts, and their motion.
 
 import * as THREE from "three";
-import { axesParts, bodyColours, BodyFrame, GROUND, inertiaParts, shapeParts } from "./bodies.ts";
+import { axesParts, bodyColours, BodyFrame, GROUND, inertiaParts, shapeParts, solidParts } from "./bodies.ts";
 import { type JointView, jointView } from "./joints.ts";
 import { type Anchor, type Component, type Layer, Parts } from "./parts.ts";
 import { type Playback } from "./playback.ts";
@@ -87,7 +87,8 @@ export class Mechanism {
 
   private addJoints(): void {
     (this.data.joints ?? []).forEach((joint, i) => {
-      const view = jointView(joint, [this.anchorOf(joint.first), this.anchorOf(joint.second)], this.joints[i], this.jointSize(joint), GROUND);
+      const solids = solidParts(joint.solids ?? [], this.anchorOf, this.joints[i], "joints", this.geometries, this.size);
+      const view = jointView(joint, [this.anchorOf(joint.first), this.anchorOf(joint.second)], this.joints[i], this.jointSize(joint), GROUND, solids);
       this.jointViews.push(view);
       this.parts.add(...view.parts);
     });
@@ -113,7 +114,8 @@ export class Mechanism {
 
   private addForces(): void {
     (this.data.forces ?? []).forEach((force, i) => {
-      const view = forceView(force, this.anchorOf, this.forces[i], this.size, GROUND);
+      const solids = solidParts(force.solids ?? [], this.anchorOf, this.forces[i], "forces", this.geometries, this.size);
+      const view = forceView(force, this.anchorOf, this.forces[i], this.size, GROUND, solids);
       if (!view) return;
       this.forceViews.push(view);
       this.parts.add(...view.parts);
@@ -156,6 +158,7 @@ export class Mechanism {
       const state = engaged(this.joints[i].name);
       if (state !== null && view.setEngaged(state)) changed = true;
     });
+    for (const view of this.forceViews) if (view.setEngaged?.(engaged)) changed = true;
     if (changed) this.parts.invalidateColours();
   }
 

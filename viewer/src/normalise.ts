@@ -1,10 +1,10 @@
 // Brings data into the form that the rest of the page relies on: what is missing or of the wrong kind gets a default or is left out.
 
-import type { BodyData, ForceData, GraphData, Information, JointData, ModeData, Pose, Quaternion, RowData, RunData, Shape, ShapeKind, SignalData, Vector, ViewData } from "./types.ts";
+import type { BodyData, ForceData, GraphData, Information, JointData, ModeData, Pose, Quaternion, RowData, RunData, Shape, ShapeKind, SignalData, Flat, Solid, Stop, Vector, ViewData } from "./types.ts";
 
 type Loose = Record<string, unknown>;
 
-const KINDS: ShapeKind[] = ["box", "sphere", "cylinder", "capsule", "cone", "ellipsoid", "plane", "mesh", "line"];
+const KINDS: ShapeKind[] = ["box", "sphere", "cylinder", "capsule", "cone", "ellipsoid", "plane", "mesh", "line", "extrusion", "thread"];
 
 const isObject = (value: unknown): value is Loose => typeof value === "object" && value !== null && !Array.isArray(value);
 const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
@@ -25,6 +25,8 @@ function quaternion(value: unknown): Quaternion {
 
 const pose = (value: Loose): Pose => ({ p: vector(value.p), q: quaternion(value.q) });
 
+const flat = (value: unknown): Flat[] => list(value).filter((point): point is Flat => list(point).length === 2 && list(point).every(isNumber));
+
 function shapes(value: unknown): Shape[] {
   return objects(value)
     .filter((shape) => KINDS.includes(shape.kind as ShapeKind))
@@ -36,8 +38,13 @@ function shapes(value: unknown): Shape[] {
       made: shape.made === true,
       mesh: numberOr(shape.mesh, undefined),
       points: list(shape.points).map((point) => vector(point)),
+      ...(shape.kind === "extrusion" ? { outline: flat(shape.outline), holes: list(shape.holes).map(flat) } : {}),
     }));
 }
+
+const solids = (value: unknown): Solid[] => objects(value).flatMap((one) => shapes([one]).map((shape) => ({ ...shape, body: numberOr(one.body, -1) })));
+
+const stop = (value: Loose): Stop => ({ body: numberOr(value.body, -1), wheel: numberOr(value.wheel, -1), p: vector(value.p), rho: numberOr(value.rho, 0), normal: vector(value.normal, [0, 0, 1]) });
 
 function body(value: Loose): BodyData {
   const ellipsoid = isObject(value.ellipsoid) ? { semi: vector(value.ellipsoid.semi), q: quaternion(value.ellipsoid.q) } : null;
@@ -56,12 +63,23 @@ function joint(value: Loose): JointData {
     radius: numberOr(value.radius, null),
     redundant: list(value.redundant).map((one) => text(one)),
     switchable: value.switchable === true,
+    solids: solids(value.solids),
   };
 }
 
 function force(value: Loose): ForceData {
-  const points = objects(value.points).map((point) => ({ body: numberOr(point.body, -1), p: vector(point.p) }));
-  return { name: text(value.name), type: text(value.type, "force"), draw: text(value.draw, "none"), points, natural: numberOr(value.natural, null) };
+  const points = objects(value.points).map((point) => ({ body: numberOr(point.body, -1), ...pose(point) }));
+  return {
+    name: text(value.name),
+    type: text(value.type, "force"),
+    draw: text(value.draw, "none"),
+    points,
+    natural: numberOr(value.natural, null),
+    switchable: value.switchable === true,
+    solids: solids(value.solids),
+    stops: objects(value.stops).map(stop),
+    closed: value.closed === true,
+  };
 }
 
 function information(value: unknown): Information {

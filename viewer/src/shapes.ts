@@ -2,7 +2,7 @@
 
 import * as THREE from "three";
 import { decode } from "./decode.ts";
-import type { MeshData } from "./types.ts";
+import type { Flat, MeshData } from "./types.ts";
 
 function alongZ(geometry: THREE.BufferGeometry): THREE.BufferGeometry {
   return geometry.rotateX(Math.PI / 2);
@@ -66,6 +66,7 @@ function spiral(): THREE.BufferGeometry {
 /** Geometries by key: box, sphere, dome, cylinder, cone, plane, ring, spiral, coil-TURNS-RATIO, mesh-NUMBER. */
 export class Geometries {
   private readonly known = new Map<string, THREE.BufferGeometry>();
+  private readonly extrusions = new Map<string, string>();
 
   /** `detail` from 0 (many parts) to 1 (few parts). */
   constructor(readonly detail: number) {}
@@ -83,6 +84,22 @@ export class Geometries {
       }),
     );
     return problems;
+  }
+
+  /** The key of a flat solid of thickness 1 along z. */
+  extrusion(outline: Flat[], holes: Flat[][]): string {
+    const text = JSON.stringify([outline, holes]);
+    let key = this.extrusions.get(text);
+    if (!key) {
+      key = `extrusion-${this.extrusions.size}`;
+      this.extrusions.set(text, key);
+      const path = (points: Flat[]): THREE.Vector2[] => points.map(([x, y]) => new THREE.Vector2(x, y));
+      const shape = new THREE.Shape(path(outline));
+      shape.holes.push(...holes.filter((hole) => hole.length > 2).map((hole) => new THREE.Path(path(hole))));
+      const geometry = outline.length > 2 ? new THREE.ExtrudeGeometry(shape, { depth: 1, bevelEnabled: false }) : new THREE.BoxGeometry(1, 1, 1);
+      this.known.set(key, outline.length > 2 ? geometry.translate(0, 0, -0.5) : geometry);
+    }
+    return key;
   }
 
   has(key: string): boolean {

@@ -19,7 +19,7 @@ export interface Pose {
   q: Quaternion;
 }
 
-export type ShapeKind = "box" | "sphere" | "cylinder" | "capsule" | "cone" | "ellipsoid" | "plane" | "mesh" | "line";
+export type ShapeKind = "box" | "sphere" | "cylinder" | "capsule" | "cone" | "ellipsoid" | "plane" | "mesh" | "line" | "extrusion" | "thread";
 
 export interface Shape {
   kind: ShapeKind;
@@ -30,6 +30,27 @@ export interface Shape {
   made?: boolean;
   mesh?: number;
   points?: Vector[];
+  /** Of an extrusion along z: its outline and the outlines of its holes. */
+  outline?: Flat[];
+  holes?: Flat[][];
+}
+
+export type Flat = [number, number];
+
+/** A shape that shows an element, fixed in a body. */
+export interface Solid extends Shape {
+  body: number;
+}
+
+/** A point or a pulley of a cable. */
+export interface Stop {
+  /** That carries the axis; `wheel`: that turns about it. */
+  body: number;
+  wheel: number;
+  p: Vector;
+  /** Radius, positive where the rope runs anticlockwise about `normal`, which is in axes of `body`. */
+  rho: number;
+  normal: Vector;
 }
 
 export interface BodyData extends Pose {
@@ -58,14 +79,19 @@ export interface JointData {
   redundant?: string[];
   switchable?: boolean;
   rows?: string[];
+  solids?: Solid[];
 }
 
 export interface ForceData {
   name: string;
   type: string;
   draw: string;
-  points: { body: number; p: Vector }[];
+  points: { body: number; p: Vector; q?: Quaternion }[];
   natural?: number | null;
+  switchable?: boolean;
+  solids?: Solid[];
+  stops?: Stop[];
+  closed?: boolean;
 }
 
 export interface Information {

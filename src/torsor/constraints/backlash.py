@@ -1,7 +1,7 @@
 """A transmission with play."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import casadi as ca
 
@@ -34,6 +34,10 @@ class Backlash(Unilateral):
     play: Number = 0.0
     index: int = 0
     other_index: int = 0
+
+    def drawn_details(self) -> dict[str, Any]:
+        pair = ((self.joint, self.index, 1.0), (self.other, self.other_index, -self.ratio))
+        return {"members": [joint.drawn_member(index) | {"coefficient": c} for joint, index, c in pair]}
 
     def labels(self) -> tuple[str, ...]:
         return ("lower", "upper")

@@ -98,6 +98,13 @@ class Cam(Unilateral):
                 "ts.cam_lift closes a table"
             )
 
+    def drawn_details(self) -> dict[str, Any]:
+        cam, follower = self.joint.drawn_member(self.index), self.other.drawn_member(self.other_index)
+        if not cam["turns"]:
+            return {}
+        lift = [self.lift_at(ca.SX(FULL_TURN * k / SAMPLES)) for k in range(SAMPLES)]
+        return {"cam": cam, "follower": follower, "lift": lift}
+
     def angle(self) -> ca.SX:
         """φ, within one turn where it is an angle."""
         q = self.joint.coordinate[self.index]

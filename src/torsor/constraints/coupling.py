@@ -53,6 +53,9 @@ class Coupling(JointRelation):
             )
         return super().attach()
 
+    def drawn_details(self) -> dict[str, Any]:
+        return {}  # it stands for a linkage of any form
+
     def members(self) -> list[tuple[Any, int, Any]]:
         pairs = [x if isinstance(x, (list, tuple)) else (x, 0) for x in self.joints]
         pairs = [(self._home[j] if isinstance(j, str) and self._home is not None else j, k) for j, k in pairs]

@@ -119,6 +119,9 @@ class JointRelation(Constraint):
                 )
             seen.add((id(joint), index))
 
+    def drawn_details(self) -> dict[str, Any]:
+        return {"members": [joint.drawn_member(index) | {"coefficient": c} for joint, index, c in self.members()]}
+
     def within(self) -> list[Any]:
         return list({id(j): j for j in self.joints_in_relation()}.values())
 

@@ -36,6 +36,10 @@ class Planetary(JointRelation):
             raise ModelError(f"{self.owner}: give at least two of sun, ring and carrier")
         return super().attach()
 
+    def drawn_details(self) -> dict[str, Any]:
+        parts = {name: joint for name in self.optional if (joint := getattr(self, name)) is not None}
+        return {"planetary": {name: [joint.drawn_member()] for name, joint in parts.items()}, "teeth": list(self.teeth)}
+
     def members(self) -> list[tuple[Joint, int, Any]]:
         z_s, z_r = numbers_of_teeth(self, self.teeth, 2)
         pairs = ((self.sun, 1.0), (self.ring, z_r / z_s), (self.carrier, -1 - z_r / z_s))  # (1)

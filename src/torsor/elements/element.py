@@ -270,6 +270,11 @@ class Element(Owned):
         hosts: Any = self.within()
         return hosts[0].drawn_along() if hosts else getattr(self, self.drawn_axis, None)
 
+    def drawn_details(self) -> dict[str, Any]:
+        """Return what a viewer needs besides to draw it, by name: numbers, expressions of parameters, flags, bodies, and lists or
+        dictionaries of them."""
+        return {}
+
     @property
     def owner(self) -> str:
         return f"{self.key} {self.name!r}"

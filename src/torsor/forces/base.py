@@ -45,6 +45,10 @@ class Force(Element):
         """Inertias along joint coordinates that belong to it: (joint, index of the coordinate, inertia)   [kg m² or kg]."""
         return []
 
+    def drawn_shapes(self) -> list[tuple[Any, Any]]:
+        """Pairs (body, shape) with which bodies touch each other, drawn for bodies that have no shape of their own."""
+        return []
+
     def statements(self) -> list[Statement]:
         if (kind := self._kind()) is not None and kind in _SOUND:
             return []

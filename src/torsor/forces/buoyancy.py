@@ -40,8 +40,7 @@ class Buoyancy(Force):
     gravity   g times the direction in which it acts, opposite to up, in world axes; constant                   [m/s²]
     """
 
-    drawing = "none"
-    not_drawn = "it acts all over the surface of a body, which is drawn"
+    drawing = "liquid"
     variants = (
         lambda scene: {
             "shape": Shape("sphere", (0.6,), (0.1, 0.2, 0.0)),
@@ -97,6 +96,10 @@ class Buoyancy(Force):
             }
         except Exception:  # of numbers of any kind
             raise ModelError(f"{self.owner}: kinds, sizes and places are {WORKED_OUT}") from None
+
+    def drawn_details(self) -> dict[str, Any]:
+        g = self.world.start_rotation @ quantity.vector(self.gravity, "gravity", self.owner)
+        return {"body": self.body, "up": -g, "level": self.level}
 
     def potential(self) -> ca.SX | None:
         g = self.world.rotation @ quantity.vector(self.gravity, "gravity", self.owner)

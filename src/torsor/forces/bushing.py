@@ -37,7 +37,7 @@ class Bushing(Force):
     damping     C likewise                                                                          [N s/m, N m s/rad]
     """
 
-    drawing = "coil-damper"
+    drawing = "bushing"
     variants = (
         {"stiffness": (30, 40, 50, 3, 4, 5), "damping": (3, 4, 5, 0.3, 0.4, 0.5)},
         {"stiffness": (np.eye(6) * 20 + 1).tolist(), "point": (0.5, 0.1, 0.2)},
@@ -82,6 +82,9 @@ class Bushing(Force):
 
     def drawn_at(self) -> list[tuple[Any, Any]]:
         return list(zip((self.first, self.second), self.placed))
+
+    def drawn_details(self) -> dict[str, Any]:
+        return {"ends": [{"body": body, "frame": frame} for body, frame in self.drawn_at()]}
 
     def _ends(self):
         """World rotation and position of both frames."""

@@ -12,7 +12,7 @@ from ..elements.element import REQUIRED, Posed, fill_in
 from ..elements.quantity import Number
 from ..elements.shapes import Shape, shapes_of
 from ..errors import ModelError
-from ..lie import pose_stacks
+from ..lie import pose_stacks, se3
 from ..registry import register
 from .base import Force
 from .contact_geometry import SURFACES, ShapeAt, touches
@@ -45,8 +45,7 @@ class CompliantContact(Force):
     Shapes touch at points: see `contact_geometry`. (1) is the law of Hunt and Crossley, 1975.
     """
 
-    drawing = "none"
-    not_drawn = "a contact of shapes, which are drawn themselves"
+    drawing = "touch"
     variants = (
         {
             "shapes": (Shape("sphere", (0.6,)), Shape("sphere", (0.6,))),
@@ -161,6 +160,24 @@ class CompliantContact(Force):
 
     def _kind_names(self):
         return [list(SURFACES)[int(k)] for k in self.kinds]
+
+    def drawn_at(self) -> list[tuple[Any, Any]]:
+        return [(body, at) for body, (at, _) in zip((self.first, self.second), self.places)]
+
+    def drawn_shapes(self) -> list[tuple[Any, Any]]:
+        kinds = zip((self.first, self.second), self._kind_names(), self.sizes, self.places)
+        return [
+            (body, Shape(kind, size, tuple(at.tolist()), tuple(pose_stacks.quaternions(R).tolist())))
+            for body, kind, size, (at, R) in kinds
+        ]
+
+    def drawn_details(self) -> dict[str, Any]:
+        shapes = zip((self.first, self.second), self.kinds, self.sizes, self.places)
+        return {
+            "touching": [
+                {"body": b, "kind": k, "size": s, "frame": se3.pose(R, ca.SX(at))} for b, k, s, (at, R) in shapes
+            ]
+        }
 
     def touches(self, poses: Any) -> list[Any]:
         """Possible touches, in the world, of the shapes at given poses (x, R) of the bodies."""

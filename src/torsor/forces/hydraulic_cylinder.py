@@ -54,7 +54,7 @@ class HydraulicCylinder(Force):
     stroke are stops of their own. A stiff system: take an implicit method. Switched off by an event, it neither pushes nor flows.
     """
 
-    drawing = "damper"
+    drawing = "ram"
     variants = (
         {
             "areas": (2e-6, 1e-6),

@@ -126,6 +126,9 @@ class JointForce(Force):
         existing_coordinate(self)
         return self
 
+    def drawn_as(self) -> str:
+        return self.drawing if self.joint.angular[self.index] else "thrust"
+
     def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         return [(self.joint.rate[self.index], quantity.scalar(self.value, "value", self.owner))]
 
@@ -250,6 +253,9 @@ class Spring(Force):
         rest = quantity.scalar(self.rest, "rest", self.owner)
         quantity.refuse_far_angles(rest, self.joint.angular[self.index :], "rest", self.owner)
         return self
+
+    def drawn_as(self) -> str:
+        return self.drawing if self.joint.angular[self.index] else "slide-coil"
 
     def potential(self) -> ca.SX | None:
         k, rest = (quantity.scalar(getattr(self, what), what, self.owner) for what in ("stiffness", "rest"))

@@ -30,8 +30,7 @@ class Magnets(Force):
     permeability   μ₀; default: of the vacuum                                                          [N/A²]
     """
 
-    drawing = "none"
-    not_drawn = "two points in bodies, which act at a distance"
+    drawing = "magnets"
     variants = (
         {"moments": ((1, 0.5, 0), (0, 1, 2)), "permeability": 8.0},
         {"moments": ((1, 0.5, 0), (0, 1, 2)), "points": ((0.3, 0.1, 0.2), (1.2, -0.3, 0.4)), "permeability": 8.0},
@@ -49,6 +48,12 @@ class Magnets(Force):
             return self
         bodies = (self.first, self.second)
         return fill_in(self, arms=tuple(local_point(b, p, self.owner) for b, p in zip(bodies, pair_of_points(self))))
+
+    def drawn_at(self) -> list[tuple[Any, Any]]:
+        return list(zip((self.first, self.second), self.arms))
+
+    def drawn_details(self) -> dict[str, Any]:
+        return {"ends": [{"body": b, "p": arm, "moment": m} for (b, arm), m in zip(self.drawn_at(), self._moments())]}
 
     def _moments(self):
         given = self.moments

@@ -33,7 +33,7 @@ class Motor(Force):
     `name.temperature`. A motor that events switch off has no torque and no losses; its rotor stays.
     """
 
-    drawing = "torque"
+    drawing = "motor"
     joint: Joint = REQUIRED
     ratio: Number = field(default=1.0, kw_only=True)
     inertia: Number = field(default=0.0, kw_only=True)
@@ -66,6 +66,10 @@ class Motor(Force):
 
     def statements(self) -> list[Statement]:
         return [*super().statements(), Statement("inertia", self.number("inertia"), CONSTANT)]
+
+    def drawn_details(self) -> dict[str, Any]:
+        joint = self.joint.drawn_member(self.index)
+        return {"body": joint["ends"][0], "frame": joint["frames"][0], "along": joint["along"], "turns": joint["turns"]}
 
     def rotors(self) -> list[tuple[Any, int, ca.SX]]:
         A = self.number("ratio") ** 2 * self.number("inertia")  # (2)

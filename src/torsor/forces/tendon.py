@@ -34,8 +34,7 @@ class Tendon(Force):
     The energy ½ k x² and what the damper loses are counted as such. A tendon that turns a pulley needs a pulley instead of a point.
     """
 
-    drawing = "none"
-    not_drawn = "a path through several bodies"
+    drawing = "cable"
     variants = (
         lambda scene: {
             "bodies": (scene["first"], scene["second"], scene["first"]),
@@ -79,6 +78,9 @@ class Tendon(Force):
             pieces = [ca.sqrt(ca.sumsqr(q - p)) for p, q in zip(places, places[1:])]
             fill_in(self, length=quantity.numbers_or(sum(pieces, ca.SX(0))))
         return self
+
+    def drawn_at(self) -> list[tuple[Any, Any]]:
+        return list(zip(self.bodies, self.arms))
 
     def span(self) -> tuple[ca.SX, ca.SX]:
         """Signals: l and l̇."""

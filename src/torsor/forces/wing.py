@@ -36,7 +36,7 @@ class Wing(Force):
     drag_along, drag_across   d₀ and d₁                                                                      [-]
     """
 
-    drawing = "arrow"
+    drawing = "wing"
     variants = (
         {"chord": "x", "span": "-y", "area": 0.4, "density": 5.0},
         {"chord": "x", "span": "y", "area": 0.4, "lift": lambda angle: ca.sin(2 * angle), "drag": 0.3, "density": 9.0},
@@ -70,6 +70,13 @@ class Wing(Force):
 
     def drawn_at(self) -> list[tuple[Any, Any]]:
         return [(self.body, self.arm)]
+
+    def drawn_details(self) -> dict[str, Any]:
+        chord, span = (
+            self.body.start_rotation.T @ quantity.unit(getattr(self, what), what, self.owner)
+            for what in ("chord", "span")
+        )
+        return {"body": self.body, "p": self.arm, "chord": chord, "span": span, "area": self.area}
 
     def flow(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Velocity of the point, and c and n in the world."""

@@ -267,6 +267,11 @@ class Joint(Connection):
     def drawn_along(self) -> Any:
         return super().drawn_along() if self.drawing else self._motion_picture()[1]
 
+    def drawn_member(self, index: int = 0) -> dict[str, Any]:
+        """What a viewer needs to draw something that acts on a coordinate: bodies, frames, axis, whether it is an angle."""
+        bodies, frames = zip(*self.drawn_at())
+        return {"ends": bodies, "frames": frames, "along": self.drawn_along(), "turns": bool(self.angular[index])}
+
     def _motion_picture(self):
         """The word for what has these free motions, and their axis."""
         at = {} if self._home is None else self._home.values()

@@ -4,6 +4,7 @@ Lengths are rounded to nine digits of the size of the model: it is a picture.
 """
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -12,11 +13,25 @@ import numpy as np
 from ..elements import quantity
 from ..elements.conversion import constant
 from ..joints.base import Connection
+from ..lie import pose_stacks
 from ..model.topology import spanning_tree
-from .made_shapes import joint_size, made_ground, made_shapes, quaternion, round_numbers, turn_to
+from .details import Evaluator
+from .element_solids import element_solids
+from .made_shapes import FLOOR, joint_size, made_ground, made_shapes, quaternion, round_numbers
+from .members import Places
 
 MOST_BODIES = 2000  # bodies of a model whose scene is kept with each of its results
 DIGITS = 9  # of numbers in a scene
+SAME_WHEEL = 0.02  # distance of the centres of two wheels / size of the mechanism, below which they are one
+WITHOUT_HOLD = (
+    "torque",
+    "motor",
+    "thrust",
+    "liquid",
+    "touch",
+    "torsion",
+    "slide-coil",
+)  # forces that hold no point of a body
 
 
 def scene(model: Any, parameters: dict | None = None) -> dict[str, Any]:
@@ -69,26 +84,88 @@ class Values:
 def _scene(model, values):
     numbers = {id(body): k for k, body in enumerate(model.bodies)}
     poses = [_pose(body, values) for body in model.bodies]
-    grounds = {id(g): _pose(g, values) for g in model.grounds}
-    joints, attached = _joints(model, values, numbers, poses, grounds)
-    forces = _forces(model, values, numbers, attached, grounds)
+    at = Evaluator(values, numbers, {id(g): _pose(g, values) for g in model.grounds})
+    joints, undrawn, attached = _joints(model, at)
+    forces = _forces(model, at, attached)
     size = _size(model, values, poses, attached)
+    sizes = {}
     for joint in joints:
-        joint["size"] = joint_size(joint, attached, size)
+        joint["size"] = sizes[joint["name"]] = joint_size(joint, attached, size)
+    touched = _touching_shapes(model)
     bodies = [
-        _body(body, values, pose, made_shapes, attached.get(k, []), size)
+        _body(body, values, pose, touched.get(id(body)), attached.get(k, []), size)
         for k, (body, pose) in enumerate(zip(model.bodies, poses))
     ]
+    elements = {element.name: element for element in (*model.constraints, *model.forces)}
+    drawn: set = set()
+    for entry in (*joints, *forces):
+        _add_details(entry, elements[entry["name"]], at, Places(poses, bodies), size, sizes)
+        _drop_repeated_wheels(entry, size, drawn)
+    ground = _ground_shapes(model, at, touched, joints, size)
+    for force in forces:
+        ground += _surfaces(force, ground) if force["draw"] == "liquid" else []
     data = {
         "name": model.name,
         "size": size,
         "gravity": values(model.gravity),
         "bodies": bodies,
-        "ground": _ground_shapes(model, grounds, joints, size),
+        "ground": ground,
         "joints": joints,
         "forces": forces,
+        "undrawn": undrawn,
     }
     return round_numbers(data, DIGITS)
+
+
+def _add_details(entry, element, at, places, size, sizes):
+    """Solids of an element, and what the page needs to draw it as it moves."""
+    details = at.details(element)
+    if not details:
+        return
+    hosts = [sizes[host.name] for host in element.within() if host.name in sizes]
+    solids = element_solids(entry["draw"], details, places, size, hosts[0] if hosts else 0.05 * size)
+    entry |= {"solids": solids} if solids else {}
+    entry |= {key: details[key] for key in ("closed", "touching") if key in details}
+    if "stops" in details:
+        entry["stops"] = [{key: x for key, x in stop.items() if key != "hub"} for stop in details["stops"]]
+
+
+def _drop_repeated_wheels(entry, size, drawn):
+    """A wheel that is in several pairs is drawn once."""
+    kept = []
+    for solid in entry.get("solids", ()):
+        if solid["kind"] == "extrusion":
+            reach = max(abs(x) for point in solid["outline"] for x in point)
+            key = (solid["body"], *np.round(np.append(solid["p"], reach) / (SAME_WHEEL * size)).astype(int).tolist())
+            if key in drawn:
+                continue
+            drawn.add(key)
+        kept.append(solid)
+    if "solids" in entry:
+        entry["solids"] = kept
+
+
+def _surfaces(force, ground):
+    """The surface of a liquid as a shape of the ground, once for all bodies in it."""
+    known = [_level(shape) for shape in ground if shape["kind"] == "plane"]
+    return [x for x in force.pop("solids", []) if not any(np.allclose(_level(x), level) for level in known)]
+
+
+def _level(plane):
+    """The normal of a plane, and its distance from the origin."""
+    normal = pose_stacks.rotations(np.asarray(plane["q"], float))[:, 2]
+    return np.append(normal, normal @ np.asarray(plane["p"], float))
+
+
+def _touching_shapes(model):
+    """Shapes with which bodies and grounds touch others, for those that have none of their own."""
+    found: dict[int, list] = {}
+    for force in model.forces:
+        for body, shape in force.drawn_shapes():
+            known = found.setdefault(id(body), [])
+            if shape not in known:
+                known.append(shape)
+    return found
 
 
 def _pose(placed, values):
@@ -97,11 +174,11 @@ def _pose(placed, values):
     return values(x).reshape(3), values(R).reshape(3, 3)
 
 
-def _body(body, values, pose, invent, points, size):
+def _body(body, values, pose, touching, points, size):
     mass = float(values(body.mass).reshape(-1)[0]) if not quantity.is_number(body._mass) else float(body._mass)
     J = np.zeros((3, 3)) if body.particle else values(body._inertia)
-    own = body.shape is not None
-    shapes = [] if not own else [_shape(s, np.asarray(body.center, float)) for s in body.shape]
+    own = touching if body.shape is None else body.shape
+    shapes = [_shape(s, np.asarray(body.center, float) if body.shape is not None else np.zeros(3)) for s in own or ()]
     moments, axes = np.linalg.eigh(J)
     if np.linalg.det(axes) < 0:
         axes = axes * (1, 1, -1)
@@ -113,7 +190,7 @@ def _body(body, values, pose, invent, points, size):
         "q": quaternion(pose[1]),
         "mass": mass,
         "ellipsoid": {"semi": half, "q": quaternion(axes)},
-        "shapes": shapes if own else invent(points, half, axes, size),
+        "shapes": shapes if own else made_shapes(points, half, axes, size),
     }
 
 
@@ -126,52 +203,56 @@ def _shape(shape, center):
     return found if shape.file is None else {**found, "file": shape.file}
 
 
-def _ground_shapes(model, grounds, joints, size):
+def _ground_shapes(model, at, touched, joints, size):
     """Shapes of all grounds in world axes, and the planes that contacts of the ground are with."""
     found = []
     for ground in model.grounds:
-        at, R = grounds[id(ground)]
-        found += [_shape(s.move(at, R), (0, 0, 0)) for s in ground.shape or ()]
+        p, R = at.grounds[id(ground)]
+        own = ground.shape or [_floor(s, size) for s in touched.get(id(ground), ())]
+        found += [_shape(s.move(p, R), (0, 0, 0)) for s in own]
     return found + ([] if found else made_ground(joints, size))
 
 
-def _joints(model, values, numbers, poses, grounds):
-    """Everything with frames; and the points where something is attached to each body, in body axes, by its number."""
+def _floor(shape, size):
+    """A plane of a contact, as large as a floor."""
+    return replace(shape, size=(FLOOR * size,) * 2) if shape.kind == "plane" else shape
+
+
+def _joints(model, at):
+    """Everything with frames; switchable elements without; and the points where something is attached to each body, in body
+    axes, by its number."""
     cut = {id(joint) for joint in spanning_tree(model).cut}
     switched = {id(element) for element in model.switched_elements}
     switches = _switches(model)
     found: list = []
+    undrawn: list = []
     attached: dict[int, list] = {}
     for element in model.constraints:
         draw = element.drawn_as()
         ends = [] if draw == "none" else element.drawn_at()
-        if not ends:
-            continue
-        ends = ends if len(ends) == 2 else [ends[0], ends[0]]
-        turn = _along(element, values)
-        frames, places = [], []
-        for body, frame in ends:
-            H, k = values(frame), numbers.get(id(body), -1)
-            R, p = H[:3, :3] @ turn, H[:3, 3]
-            if k < 0:
-                x0, R0 = grounds[id(body)]
-                R, p = R0 @ R, R0 @ p + x0
-            elif isinstance(element, Connection):
-                attached.setdefault(k, []).append(p)
-            frames.append({"p": p, "q": quaternion(R)})
-            places.append(k)
         entry = {
-            "name": element.name, "type": type(element).__name__, "draw": draw, "first": places[0], "second": places[1],
-            "frames": frames, "switchable": id(element) in switched or element.armable, "cut": id(element) in cut,
+            "name": element.name, "type": type(element).__name__, "switchable": id(element) in switched or element.armable,
             "watched": element.armable,
         }  # fmt: skip
         if id(element) in switches and not element.armable:
             entry |= {"acts": bool(element.acts), "switches": switches[id(element)]}
+        if not ends:
+            undrawn += [entry] if entry["switchable"] else []
+            continue
+        ends = ends if len(ends) == 2 else [ends[0], ends[0]]
+        turn, frames = at.along(element), []
+        for body, frame in ends:
+            H = at.place(body, frame)
+            if (k := at.body(body)) >= 0 and isinstance(element, Connection):
+                attached.setdefault(k, []).append(H[:3, 3])
+            frames.append({"p": H[:3, 3], "q": quaternion(H[:3, :3] @ turn)})
+        first, second = (at.body(body) for body, _ in ends)
+        entry |= {"draw": draw, "first": first, "second": second, "frames": frames, "cut": id(element) in cut}
         radius = getattr(element, "radius", None)
         if radius is not None and draw in ("contact", "rolling"):
-            entry["radius"] = float(values(radius).reshape(-1)[0])
+            entry["radius"] = float(at.values(radius).reshape(-1)[0])
         found.append(entry)
-    return found, attached
+    return found, undrawn, attached
 
 
 def _switches(model):
@@ -185,39 +266,26 @@ def _switches(model):
     return found
 
 
-def _along(element, values):
-    """A rotation that turns z to the direction that an element is drawn along."""
-    direction = element.drawn_along()
-    if direction is None:
-        return np.eye(3)
-    # a name of an axis, an expression of parameters, or three numbers
-    if not (isinstance(direction, (tuple, list, np.ndarray)) and all(isinstance(x, (int, float)) for x in direction)):
-        direction = values(quantity.unit(direction, "axis", element.owner)).reshape(3)
-    return turn_to(np.asarray(direction, float))
-
-
-def _forces(model, values, numbers, attached, grounds):
-    found = []
+def _forces(model, at, attached):
+    switches, found = _switches(model), []
     for force in model.forces:
         draw = force.drawn_as()
         if draw in ("none", "friction"):  # friction is a constraint too, and among the joints
             continue
-        points = []
+        turn, points = at.along(force), []
         for body, place in force.drawn_at():
-            place, k = values(place), numbers.get(id(body), -1)
-            p = place[:3, 3] if place.shape == (4, 4) else place.reshape(3)
-            if k < 0:
-                x0, R0 = grounds[id(body)]
-                p = R0 @ p + x0
-            elif draw != "torque":
-                attached.setdefault(k, []).append(p)
-            points.append({"body": k, "p": p})
-        if points:
-            natural = getattr(force, "length", None)
-            natural = None if natural is None else float(values(natural).reshape(-1)[0])
-            found.append(
-                {"name": force.name, "type": type(force).__name__, "draw": draw, "points": points, "natural": natural}
-            )
+            H, k = at.place(body, place), at.body(body)
+            if k >= 0 and draw not in WITHOUT_HOLD:
+                attached.setdefault(k, []).append(H[:3, 3])
+            points.append({"body": k, "p": H[:3, 3], "q": quaternion(H[:3, :3] @ turn)})
+        if not points:
+            continue
+        natural = getattr(force, "length", None)
+        natural = None if natural is None else float(at.values(natural).reshape(-1)[0])
+        entry = {"name": force.name, "type": type(force).__name__, "draw": draw, "points": points, "natural": natural}
+        if id(force) in switches:
+            entry |= {"switchable": True, "acts": bool(force.acts), "switches": switches[id(force)]}
+        found.append(entry)
     return found
 
 

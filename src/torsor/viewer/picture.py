@@ -17,6 +17,7 @@ from ..model.model import Model
 from ..scene.scene import scene
 from .model_pose import start_motion
 from .page_data import scene_of_result, up_axis, with_poses
+from .rope_lines import rope_lines
 from .surfaces import faces_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ PALETTE = (
     (0.8, 0.5, 0.71), (0.45, 0.52, 0.57), (0.72, 0.65, 0.2), (0.2, 0.62, 0.66),
 )  # fmt: skip
 GREY, STEEL = (0.62, 0.64, 0.67), (0.2, 0.23, 0.27)
+ZIGZAG = ("coil", "damper", "coil-damper", "slide-coil")  # forces between two points
 LIGHT = np.array((0.35, 0.25, 0.9)) / np.linalg.norm((0.35, 0.25, 0.9))  # in the picture: right, up, towards the eye
 FLAT = 1e-6  # extent across the plane of a motion / size, below which it is seen from its normal
 MARGIN = 0.06  # share of the picture
@@ -185,6 +187,11 @@ def project(scenery, p, R, camera):
         if np.isfinite(p[k]).all() and np.isfinite(R[k]).all():
             for shape in body["shapes"]:
                 found += _faces(shape, p[k], R[k], PALETTE[k % len(PALETTE)], scenery["size"])
+    for element in (*scenery["joints"], *scenery["forces"]):
+        for solid in element.get("solids", ()):
+            at, turn = _pose_of(solid["body"], p, R)
+            if np.isfinite(at).all() and np.isfinite(turn).all():
+                found += _faces(solid, at, turn, GREY, scenery["size"])
     ground = [
         _faces(s, np.zeros(3), np.eye(3), GREY, scenery["size"]) for s in scenery["ground"] if s["kind"] != "plane"
     ]
@@ -219,12 +226,22 @@ def _place(body, point, p, R):
     return np.asarray(point, float) if body < 0 else p[body] + R[body] @ np.asarray(point, float)
 
 
+def _pose_of(body, p, R):
+    return (np.zeros(3), np.eye(3)) if body < 0 else (p[body], R[body])
+
+
 def _lines(scenery, p, R):
-    """Springs and dampers as zigzags, floors as lines."""
+    """Springs and dampers as zigzags, cables and hydraulic cylinders as lines, floors as lines."""
     for force in scenery["forces"]:
         ends = [_place(x["body"], x["p"], p, R) for x in force["points"]]
-        if len(ends) == 2 and np.isfinite(ends).all():
+        if not np.isfinite(ends).all():
+            continue
+        if force["draw"] in ZIGZAG and len(ends) == 2:
             yield _zigzag(ends[0], ends[1], 0.018 * scenery["size"])
+        elif force["draw"] in ("cable", "ram"):
+            yield np.array(ends)
+        elif force.get("stops"):
+            yield from rope_lines(force, lambda body: _pose_of(body, p, R))
     for shape in scenery["ground"]:
         if shape["kind"] == "plane":
             turn = pose_stacks.rotations(np.array(shape["q"], float))

@@ -24,8 +24,10 @@ def faces_of(shape: dict[str, Any], size: float) -> list[np.ndarray]:
         )
     if kind == "mesh":
         return _mesh(shape, size)
+    if kind == "extrusion":
+        return _extrusion(s[0] / 2, shape["outline"], shape.get("holes", ()))
     radius, half = s[0], s[1] / 2
-    if kind == "cylinder":
+    if kind in ("cylinder", "thread"):
         profile = [(0, -half), (radius, -half), (radius, half), (0, half)]
     elif kind == "cone":
         profile = [(0, -half), (radius, -half), (0, half)]
@@ -40,6 +42,20 @@ def _box(h):
     return [corners[k] for k in ([0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3])]
 
 
+def _extrusion(half, outline, holes):
+    """Sides of a flat solid, and its two ends; an end with holes is one polygon that goes to each hole and back."""
+    curves = [np.asarray(curve, float) for curve in (outline, *holes)]
+    at = lambda curve, z: np.column_stack([curve, np.full(len(curve), z)])
+    found = []
+    for curve in curves:
+        low, high, on = at(curve, -half), at(curve, half), np.roll(np.arange(len(curve)), -1)
+        found += [np.array([low[k], low[j], high[j], high[k]]) for k, j in enumerate(on)]
+    end = np.concatenate([curves[0], curves[0][:1]])
+    for hole in curves[1:]:
+        end = np.concatenate([end, hole[::-1], hole[-1:], end[:1]])
+    return [*found, at(end, half), at(end, -half)]
+
+
 def _arc(radius, first, last):
     angles = np.linspace(first, last, RINGS if first * last < 0 else RINGS // 2)
     return [(radius * np.cos(a), radius * np.sin(a)) for a in angles]
@@ -51,11 +67,13 @@ def _surface_of_revolution(profile, scale):
     rings = [
         np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(ROUND + 1, z)]) * scale for r, z in profile
     ]
-    return [
-        np.array([low[k], low[k + 1], high[k + 1], high[k]])
-        for low, high in zip(rings, rings[1:])
-        for k in range(ROUND)
-    ]
+    found = []
+    for (r, z), (s, w), low, high in zip(profile, profile[1:], rings, rings[1:]):
+        if z == w and 0 in (r, s):  # an end, as one face
+            found.append((high if r == 0 else low)[:-1])
+        else:
+            found += [np.array([low[k], low[k + 1], high[k + 1], high[k]]) for k in range(ROUND)]
+    return found
 
 
 def _mesh(shape, size):

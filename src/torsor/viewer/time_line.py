@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .touching import touching_rows
+
 BEFORE = {
     "lift": True,
     "slide": True,
@@ -30,16 +32,19 @@ SURE = 1e-13  # multiplier / largest one of the constraint, above which it is no
 
 
 def engagement_rows(data: Any, scenery: dict) -> list[dict[str, Any]]:
-    """One row for each constraint that events switch, with the spans of time in which it is engaged."""
-    if "multiplier" not in data or "constraint" not in data.coords or not data.sizes.get("time"):
+    """One row for each constraint and force that events switch, and for each contact, with the spans of time in which it is
+    engaged."""
+    if not data.sizes.get("time"):
         return []
-    labels = [str(x).rpartition("[")[0] or str(x) for x in data["constraint"].values]
+    known = "multiplier" in data and "constraint" in data.coords
+    labels = [str(x).rpartition("[")[0] or str(x) for x in data["constraint"].values] if known else []
     times = np.asarray(data["time"].values, float)
     moments, names = np.zeros(0), []
     if "event_time" in data:
         moments, names = np.asarray(data["event_time"].values, float), list(map(str, data["event_name"].values))
     found = []
-    switchable = {j["name"]: j for j in scenery["joints"] if j["switchable"]}
+    elements = (*scenery["joints"], *scenery.get("undrawn", ()), *scenery.get("forces", ()))
+    switchable = {j["name"]: j for j in elements if j.get("switchable")}
     from_model = _starts_as_modelled(data)
     for name, joint in switchable.items():
         if from_model and "switches" in joint:
@@ -50,7 +55,7 @@ def engagement_rows(data: Any, scenery: dict) -> list[dict[str, Any]]:
         if columns:
             multipliers = np.abs(np.asarray(data["multiplier"].values[:, columns], float)).max(axis=1)
             found.append({"name": name, **_row(name, joint.get("watched", False), multipliers, times, moments, names)})
-    return found
+    return found + touching_rows(data, scenery)
 
 
 def _starts_as_modelled(data):

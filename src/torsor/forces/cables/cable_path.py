@@ -172,6 +172,15 @@ class CablePath:
         across = np.cross(n, D) if isinstance(D, np.ndarray) else ca.cross(n, D)
         return (length * D - step * across) / square  # (3)
 
+    def drawn_stops(self) -> list[dict[str, Any]]:
+        """What a viewer draws: centres, signed radii, the normal in axes of the body with the axis, the wheel and its joint."""
+        normal = lambda s: np.asarray(s.body.reference[1], float).T @ self.normal
+        return [
+            {"body": s.body, "p": s.arm, "wheel": s.wheel, "rho": rho, "normal": normal(s)}
+            | ({"hub": s.joint.drawn_member()} if s.joint is not None else {})
+            for s, rho in zip(self.stops, self.rho)
+        ]
+
     # equations
 
     def bearings(self) -> list[Bearing]:

@@ -31,8 +31,7 @@ class ElasticPath(Force, OnPath):
     e exceeds zero, and ends where σ̇ would change its sign: `name.slips0` is 1, 0 or −1. τ only takes away errors of integration.
     """
 
-    drawing = "none"
-    not_drawn = "a path over several bodies"
+    drawing = "path"
     path: Any = REQUIRED
     stiffness: Number | None = field(default=None, kw_only=True)
     damping: Number = field(default=0.0, kw_only=True)
@@ -52,6 +51,12 @@ class ElasticPath(Force, OnPath):
             raise ModelError(f"{self.owner}: damping acts in an elastic rope; give stiffness as well")
         self.keep_path()
         return self
+
+    def drawn_at(self) -> list[tuple[Any, Any]]:
+        return [(stop.body, stop.arm) for stop in self.lay().stops]
+
+    def drawn_details(self) -> dict[str, Any]:
+        return {"closed": self.closed, "stops": self.lay().drawn_stops()}
 
     def _rubbing(self):
         return [k for k, stop in enumerate(self.lay().stops) if stop.rubs]
