@@ -103,6 +103,21 @@ def test_a_run_plays_and_its_time_line_says_when_a_ball_rests(page):
     assert page.sound(), page.errors
 
 
+def test_what_travels_stays_in_the_picture(page):
+    """A body that falls 500 times its size is in the picture all the time, also where the camera is fitted on its way."""
+    model = ts.Model("stone", gravity=(0, 0, -9.81))
+    model.body("stone", inertia=ts.inertia.box(1.0, 0.1, 0.2, 0.3), at=(0, 0, 1.0), angular_velocity=(3, 1, 2))
+    assert show(page, ts.simulate(model, 4.0, outputs=20, progress=False))[1] == ""
+    for t, key in ((0.0, "1"), (2.0, ""), (2.0, "f"), (4.0, ""), (4.0, "3"), (1.0, "")):
+        page("(t) => window.torsor.seek(t)", t)
+        page.page.wait_for_timeout(150)  # until it is drawn: the camera follows then
+        if key:
+            page.page.keyboard.press(key)
+        x, y = page("() => window.torsor.inPicture('stone')")
+        assert abs(x) < 0.9 and abs(y) < 0.9, (t, key, x, y)
+    assert page.sound(), page.errors
+
+
 def test_clicks_and_keys_move_through_time_and_curves_are_saved(page, tmp_path):
     """In a saved page that is opened in a larger window, where plots are visible from the start."""
     data = short_run("four-bar")

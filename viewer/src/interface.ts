@@ -29,6 +29,7 @@ export function interfaceOf(app: App, ready: Promise<void>, errors: string[]): R
     pause: () => clock.pause(),
     setSpeed: (speed: number) => clock.setSpeed(speed),
     pose: (name: string) => app.mechanism?.poseOf(name) ?? null,
+    inPicture: (name: string) => scene.placeInPicture(name),
     rows: () => app.timeline.statesAt(clock.time),
     cursorTime: () => app.plots.cursorTime(),
     plotted: () => [...app.plots.names],

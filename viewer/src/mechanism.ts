@@ -169,9 +169,13 @@ export class Mechanism {
     this.parts.update();
   }
 
-  /** The extent of the mechanism over a run, from some of its frames, and corners of its parts. Leaves bodies where the run was sampled last. */
-  extent(run: Playback | null, points: number[]): THREE.Box3 {
+  /**
+   * The extent of the mechanism over a run, from some of its frames, and corners of its parts; where a carrier is given, as seen by somebody
+   * who travels with this body. Leaves bodies where the run was sampled last.
+   */
+  extent(run: Playback | null, points: number[], carrier = -1): THREE.Box3 {
     const box = new THREE.Box3();
+    const first = carrier >= 0 && run?.sampleLoaded(0) ? Array.from(run.now.slice(7 * carrier, 7 * carrier + 3)) : null;
     const frames = run?.times.length ?? 0;
     const count = Math.min(frames, Math.max(2, Math.round(40_000 / (this.parts.count + 1))), 120);
     const divisor = (a: number, b: number): number => (b ? divisor(b, a % b) : a);
@@ -180,12 +184,22 @@ export class Mechanism {
     for (let i = 0; run && i < count; i++) {
       const place = (i * stride) % count; // in an order that covers the whole run early
       if (!run.sampleLoaded(Math.round((place * (frames - 1)) / Math.max(1, count - 1)))) continue;
-      this.extentNow(run.now, box, points.length < MOST_CORNERS ? points : null);
+      if (!first) this.extentNow(run.now, box, points.length < MOST_CORNERS ? points : null);
+      else this.addTravelling(run.now, first, carrier, box, points);
     }
     if (!count) this.extentNow(null, box, points);
     this.addGround(box, points);
     if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(), new THREE.Vector3().setScalar(this.size));
     return box;
+  }
+
+  private addTravelling(now: ArrayLike<number>, first: number[], carrier: number, box: THREE.Box3, points: number[]): void {
+    const corners: number[] = [];
+    const one = this.extentNow(now, new THREE.Box3(), corners);
+    const back = first.map((x, k) => x - now[7 * carrier + k]);
+    if (!back.every(Number.isFinite)) return;
+    box.union(one.translate(new THREE.Vector3(...back)));
+    if (points.length < MOST_CORNERS) points.push(...corners.map((x, i) => x + back[i % 3]));
   }
 
   /** Adds a ground that is not much larger than the mechanism, as the foot of a robot; floors and walls are cut off by the picture. */

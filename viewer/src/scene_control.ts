@@ -29,6 +29,8 @@ export class SceneControl {
   onFollow: (component: Component) => void = () => undefined;
   private followed: Component | null = null;
   private lastPlace = new THREE.Vector3();
+  private carrier: Component | null = null; // the heaviest body of a mechanism that travels, with which the camera goes
+  private origin = new THREE.Vector3(); // where it is at the start
   private box = new THREE.Box3();
   private points: number[] = []; // that the camera is fitted to; none: the corners of the box
   private clip = { axis: "", share: 0.5 };
@@ -79,8 +81,18 @@ export class SceneControl {
     const lengthOf = (box: THREE.Box3): number => box.getSize(new THREE.Vector3()).length();
     // A mechanism that travels far is seen as it starts, and the camera goes with it.
     const travels = !start.isEmpty() && lengthOf(whole) > TRAVEL * lengthOf(start);
-    this.box = travels ? start : whole;
-    this.points = travels ? atStart : every;
+    this.carrier = travels ? this.heaviest() : null;
+    this.box = whole;
+    this.points = every;
+    if (travels) {
+      const besides: number[] = [];
+      const seen = mechanism.extent(run, besides, this.carrier?.index ?? -1);
+      const together = lengthOf(seen) <= TRAVEL * lengthOf(start);
+      this.box = together ? seen : start;
+      this.points = together ? besides : atStart;
+      if (run?.sampleLoaded(0)) mechanism.move(run.now);
+    }
+    this.origin.setFromMatrixPosition(mechanism.anchorOf(this.carrier?.index ?? -1).matrix);
     const sphere = this.box.getBoundingSphere(new THREE.Sphere());
     const radius = Math.max(sphere.radius, 0.02 * mechanism.size);
     const { up } = stage.cameras;
@@ -90,10 +102,13 @@ export class SceneControl {
     if (travels && !keepCamera) this.followHeaviest();
   }
 
-  private followHeaviest(): void {
-    const bodies = this.mechanism?.bodies ?? [];
+  private heaviest(): Component | null {
     const mass = (component: Component): number => this.mechanism?.data.bodies[component.index].mass ?? 0;
-    const heaviest = bodies.reduce((best: Component | null, one) => (!best || mass(one) > mass(best) ? one : best), null);
+    return (this.mechanism?.bodies ?? []).reduce((best: Component | null, one) => (!best || mass(one) > mass(best) ? one : best), null);
+  }
+
+  private followHeaviest(): void {
+    const heaviest = this.carrier;
     const frame = heaviest && this.mechanism?.frames[heaviest.index];
     if (!heaviest || !frame?.valid) return;
     this.followed = heaviest;
@@ -101,11 +116,24 @@ export class SceneControl {
     this.onFollow(heaviest);
   }
 
+  /** Fits the camera to the whole motion; where the mechanism travels, to its motion around where it is now. */
   fit(direction?: THREE.Vector3): void {
-    const { stage } = this;
+    const { stage, mechanism, carrier } = this;
     if (!stage) return;
-    stage.cameras.fit(this.box, this.points, direction);
+    const anchor = carrier && mechanism?.anchorOf(carrier.index);
+    const shift = anchor?.valid ? new THREE.Vector3().setFromMatrixPosition(anchor.matrix).sub(this.origin) : new THREE.Vector3();
+    const shifted = [shift.x, shift.y, shift.z];
+    stage.cameras.fit(this.box.clone().translate(shift), shift.lengthSq() ? this.points.map((x, i) => x + shifted[i % 3]) : this.points, direction);
     stage.request();
+  }
+
+  /** Where the picture shows a body: x to the right and y upwards, from −1 to 1 at its edges. */
+  placeInPicture(name: string): number[] | null {
+    const pose = this.mechanism?.poseOf(name);
+    if (!pose || !this.stage) return null;
+    const { active } = this.stage.cameras;
+    active.updateMatrixWorld();
+    return new THREE.Vector3(...pose.p).project(active).toArray().slice(0, 2);
   }
 
   /** Fits anew where bodies have left what the camera was fitted to, unless a user has moved the camera. */
