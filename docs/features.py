@@ -58,10 +58,6 @@ def _switched(name):
     return {"large": Cell("straight", name, "it switches constraints"), **_apart(Cell(NOT_YET, name)), **ONE_BY_ONE}
 
 
-def _changes(name):
-    return {**_apart(Cell(NOT_YET, name)), **ONE_BY_ONE}
-
-
 def _metric(key):
     return {
         "large": Cell("straight", "metric", "its metric needs the Jacobian of the whole system"),
@@ -75,13 +71,13 @@ CELLS: dict[str, dict[str, Cell]] = {
     "implicit method": {"large": JACOBIAN, **_apart(NO_KERNEL), **NO_TABLEAU},
     "variational method": {"large": JACOBIAN, **_apart(NO_KERNEL), **NO_TABLEAU},
     'method="auto"': _studies(Cell("straight", "auto", "one run after the other: it is decided for each")),
-    "events": _changes("fast"),
-    "contacts": _changes("foot"),
+    "events": ONE_BY_ONE,
+    "contacts": ONE_BY_ONE,
     "friction": _switched("rub"),
-    "drives": {**_apart(Cell(NOT_YET, "drive")), **PROJECTED},
+    "drives": PROJECTED,
     "inputs": {},
-    "controllers in Python": _changes("pilot"),
-    "compiled controllers": _changes("pilot"),
+    "controllers in Python": ONE_BY_ONE,
+    "compiled controllers": ONE_BY_ONE,
     "own states": {},
     "tables": {"study, lanes": Cell("batch", "lookup tables", "without lanes: they have no lookup tables")},
     "signals and records": {},
@@ -101,7 +97,7 @@ CELLS: dict[str, dict[str, Cell]] = {
         **_apart(Cell(REFUSED, "absolute", "particles need absolute coordinates, which have no tables")),
         **PROJECTED,
     },
-    "velocity-level constraints": {**_apart(Cell(NOT_YET, "blade")), **PROJECTED},
+    "velocity-level constraints": PROJECTED,
 }
 
 

@@ -2,6 +2,7 @@
 
 from ..kernels import call
 from ..kernels.compiled import inlined
+from .rank_agreement import overall
 
 
 @inlined
@@ -75,9 +76,9 @@ def either(x, linear, first):
 
 @inlined
 def without_length(run, x, first):
-    """The largest of the components from `first` on: lengths over the size of the model, angles as they are."""
+    """The largest of the components from `first` on, over all ranks: lengths over the size of the model, angles as they are."""
     along, about = either(x, run.plan.linear, first)
-    return max(along / run.scales.length, about)
+    return overall(run, max(along / run.scales.length, about))
 
 
 @inlined

@@ -86,7 +86,7 @@ def prepare_system(plain, formulation, options, t, signals, ranks=SINGLE_RANK, v
         check_sizes(_kernels(passes, parts, signals, options, hierarchical)),
         seldom=("outputs",), exchange=ranks.exchange, waiting=ranks.waiting,
     )  # fmt: skip
-    keep, flagged = tuple(range(passes.loop_rows)), any(plain.switches)
+    keep, flagged = tuple(range(passes.loop_rows)), any(plain.whole.switches)
     choice = Choice(options.map, options.baumgarte, (), keep, (), METRIC, sizes.unit, (), flagged=flagged)
     system = describe_large_system(passes, sizes, parts, choice, t, signals)
     inputs = model.input_layout
@@ -111,7 +111,8 @@ def prepare_system(plain, formulation, options, t, signals, ranks=SINGLE_RANK, v
             p[inputs.turns] = built["turns"](np.array([t]), x, p)[0]
     if flagged:
         closed = close_two_sided(model, p)
-        system.scales["rows"] = start.switched_row_units(passes, sizes, built["outputs"], parts, t, x, closed)
+        units = ranks.gather(start.switched_row_units(passes, sizes, built["outputs"], parts, t, x, closed))
+        system.scales["rows"] = {label: unit for own in reversed(units) for label, unit in own.items()}
     q, v = state.split_blocks(x)
     system.q, system.v, system.p = q.tolist(), v.tolist(), p.tolist()
     return system, built
@@ -153,13 +154,12 @@ def add_redundancy(system, plain, redundancy):
     at_start, general = redundancy
     whole = plain.whole
     here = plain.rows_of_whole if plain.cut else np.arange(len(plain.constraints))
-    rows = plain.rows_of_loops() if plain.cut else np.arange(whole.loop_rows)
-    system.redundant = np.flatnonzero(np.isin(rows, general.redundant)).tolist()
+    system.redundant = np.sort(general.redundant).tolist()
     system.left_out = system.redundant
     free = {c.name: general.free[k].tolist() for c, k in zip(plain.constraints, here) if general.free[k].any()}
     system.undetermined = {
         "reactions": free,
-        "rows": [system.declared[k][0] for k in np.flatnonzero(general.rows[rows])],
+        "rows": [system.declared[k][0] for k in np.flatnonzero(general.rows)],
     }
     system.shared = list(free)
     freedom = int(whole.tree.sizes("dimension").sum())
@@ -182,7 +182,7 @@ def _kernels(passes, parts, signals, options, hierarchical):
     functions["turns"] = passes.counting("turns", "coordinates")
     functions["spin"] = passes.counting("spin", "rates")
     if system.model.events or system.model.switched_elements:
-        rows = [name for name, _ in row_names(system)]
+        rows = [name for name, _ in row_names(system.whole)]
         program = lower_events(system.model, rows)
         functions |= event_kernels(passes, parts, program, passes.impulse if hierarchical else None)
     if not hierarchical:
@@ -206,7 +206,7 @@ def describe_large_system(passes, sizes, parts, choice, t, signals):
     tree = passes.tree
     joints = [j for j in plain.shown.joints if j.dof]
     mass, J = plain.whole.tree.weights
-    rows = row_names(plain)
+    rows = row_names(plain.whole)
     linear = linear_by_kind(tree)
     names = [(joint.name, tree.groups[k].dimension) for joint, k in zip(tree.joints, tree.traces)]
     return System(

@@ -17,13 +17,14 @@ from ..elements import quantity
 from ..elements.quantity import time
 from ..events import State
 from ..formulations.algebra.lie_derivative import rate, stack_linear_angular, velocities
-from ..formulations.tables.expression_passes import MULTIPLIER, MotionPlaces, add_expressions, is_motion
+from ..formulations.tables.expression_passes import MULTIPLIER, MotionPlaces, is_motion
 from ..formulations.tables.group_schedule import call_in_blocks
 from ..formulations.tables.loop_outputs import add_row_accelerations
 from ..formulations.tables.numeric_tree import linear_by_kind
 from ..formulations.tables.recursion_classes import function
 from ..formulations.tables.row_classes import Moving
 from ..formulations.tables.schedule import Schedule
+from ..formulations.tables.shared_values import SharedValues, add_shared_expressions
 from ..formulations.tables.tree_outputs import Outputs
 from ..formulations.tables.tree_schedule import allocate_blocks, constant_rows
 from ..joints import Joint
@@ -79,7 +80,7 @@ class WatchedFunctions:
     @property
     def need_outputs(self):
         """True if accelerations or reactions occur; multipliers of loops are given."""
-        return bool(self.q_accelerations) or not depend_on_motion_only(self.system, self.column, (MULTIPLIER,))
+        return bool(self.q_accelerations) or not depend_on_motion_only(self.system.whole, self.column, (MULTIPLIER,))
 
 
 def _bodies(owners):
@@ -129,35 +130,54 @@ def _begin(passes, parts, name, result, count, outputs):
 
 def _slots(passes, parts, slots):
     """The kernel of the values that events use: expressions of motions, reactions and inputs, and accelerations of contacts."""
-    index = {id(c): k for k, c in enumerate(passes.system.constraints)}
-    approaches = {k: index[id(x.constraint)] for k, x in enumerate(slots) if isinstance(x, Approach)}
+    approaches = {k: x.constraint for k, x in enumerate(slots) if isinstance(x, Approach)}
     rest = {k: x for k, x in enumerate(slots) if k not in approaches}
-    outputs = bool(approaches) or not depend_on_motion_only(passes.system, rest.values(), (MULTIPLIER,))
+    outputs = bool(approaches) or not depend_on_motion_only(passes.system.whole, rest.values(), (MULTIPLIER,))
     if not outputs:
         s, places = _begin(passes, parts, "slots", "slot", len(slots), False)
-        add_expressions(s, rest.values(), places, "slot", np.array([*rest]))
+        add_shared_expressions(s, rest.values(), places, "slot", np.array([*rest]))
         return s
     kernel = Outputs(passes, parts, into=("slots", {"slot": len(slots)}))
     if approaches:
-        add_row_accelerations(kernel, [*approaches.values()], "slot", np.array([*approaches]))
-    add_expressions(kernel.schedule, rest.values(), kernel.places, "slot", np.array([*rest]))
+        _add_approaches(kernel, [*approaches.values()], np.array([*approaches]))
+    add_shared_expressions(kernel.schedule, rest.values(), kernel.places, "slot", np.array([*rest]))
     return kernel.schedule
+
+
+def _add_approaches(kernel, constraints, targets):
+    """Append the accelerations G v̇ − γ of constraints to the kernel of slots."""
+    system = kernel.system
+    index = {id(c): k for k, c in enumerate(system.constraints)}
+    if system.cut is None:
+        add_row_accelerations(kernel, [index[id(c)] for c in constraints], "slot", targets)
+        return
+    values = SharedValues(kernel.schedule, system.cut, [system.rank_of(c) or 0 for c in constraints])
+    if len(values.own):
+        own = [index[id(constraints[k])] for k in values.own.tolist()]
+        add_row_accelerations(kernel, own, "memory", values.at[values.own])
+    values.send("slot", targets)
 
 
 def _guards(passes, parts, watched):
     """The kernel of the values, rates and paces of all watched functions."""
     count = len(watched.column)
+    cut = passes.system.cut
     s, places = _begin(passes, parts, "guards", "phi", count, watched.need_outputs)
     for joint, a in watched.q_accelerations.values():
-        first = places.offsets["coordinate_acceleration"] + places.first_coordinate[places.index[1][id(joint)]]
+        rank = passes.system.rank_of(joint) if cut else None
+        if rank is not None and rank != cut.rank:
+            first = 0  # of another rank, which sends the value
+        else:
+            first = places.offsets["coordinate_acceleration"] + places.first_coordinate[places.index[1][id(joint)]]
         for k, symbol in enumerate(ca.vertsplit(a)):
-            places.add(symbol, places.vector, first + k)
+            places.add(symbol, places.vector, first + k, rank)
     if watched.spins:
         own, everywhere = _largest_spins(passes, s)
         for body, symbol in watched.spins.values():
-            at = everywhere if body is None else own[passes.system.link_of_body[id(body)]]
-            places.add(symbol, "memory", at)
-    add_expressions(s, watched.column, places, "phi", np.arange(count))
+            rank = None if body is None or not cut else passes.system.rank_of(body)
+            at = everywhere if body is None else own[passes.system.link_of_body.get(id(body), 0)]
+            places.add(symbol, "memory", at, rank)
+    add_shared_expressions(s, watched.column, places, "phi", np.arange(count))
     return s
 
 
@@ -179,11 +199,18 @@ def _largest_spins(passes, s):
     parent = np.where(tree.parents >= 0, own[tree.parents], zero)
     offsets = [passes.layout.q + passes.v, parent, over_all[:-1], own, over_all[1:]]
     s.call(classes, ["x", *["memory"] * 4], tree.traces, offsets)
-    return own, over_all[-1]
+    cut = passes.system.cut
+    if cut is None:
+        return own, over_all[-1]
+    of_ranks = SharedValues(s, cut, np.arange(cut.ranks))
+    of_ranks.copy_own("memory", np.full(cut.ranks, over_all[-1]))
+    of_ranks.send()
+    return own, passes.combine(s, of_ranks.at[0], of_ranks.at[1:], ca.fmax)
 
 
 def _energies(passes):
     """The kernel (t, x, p) → kinetic and potential energy."""
+    cut = passes.system.cut
     s = Schedule("energies", passes.inputs("t", "x", "p"), {"energy": 2}, passes.constants)
     motion = passes.motion(s)
     _, sums = passes.applied_wrenches(s, motion)
@@ -199,12 +226,29 @@ def _energies(passes):
     both = function("energy", [body.motion, c, before], [before + ca.vertcat(T, U)])
     total = s.reserve(2 * (passes.n + 1)) + 2 * np.arange(passes.n + 1)
     s.call([ca.Function("zero", [time], [ca.SX.zeros(2)])], ["t", "memory"], [0], [[0], total[:1]])
-    kinds = np.zeros(passes.n, int)
-    s.call([both], ["memory", "constants", "memory", "memory"], kinds, [motion.body, data, total[:-1], total[1:]])
+    counted = np.flatnonzero(cut.counted) if cut else np.arange(passes.n)
+    before, after = total[: len(counted)], total[1 : len(counted) + 1]
+    kinds = np.zeros(len(counted), int)
+    s.call(
+        [both], ["memory", "constants", "memory", "memory"], kinds, [motion.body[counted], data[counted], before, after]
+    )
     own = ca.SX.sym("own", 2)
     forces = [ca.SX.sym("U") for _ in sums]
     last = ca.Function("energies", [own, *forces], [own + ca.vertcat(0, sum(forces))])
-    s.call([last], [*["memory"] * 3, "energy"], [0], [total[-1:], *([at + 1] for at in sums), [0]])
+    potentials = [[at + 1] for at in sums]
+    if cut is None:
+        s.call([last], [*["memory"] * 3, "energy"], [0], [total[len(counted) :][:1], *potentials, [0]])
+        return s
+    if cut.rank:  # the potential of forces that all ranks compute is counted on rank 0 only
+        potentials[0] = total[:1]
+    of_ranks = SharedValues(s, cut, np.repeat(np.arange(cut.ranks), 2))
+    own_energies = s.reserve(2)
+    s.call([last], ["memory"] * 4, [0], [total[len(counted) :][:1], *potentials, [own_energies]])
+    of_ranks.copy_own("memory", np.tile(own_energies + np.arange(2), cut.ranks))
+    of_ranks.send()
+    every = ca.SX.sym("every", 2, cut.ranks)
+    sum_up = function("sum", [ca.vec(every)], [ca.sum2(every)])
+    s.call([sum_up], ["memory", "energy"], [0], [of_ranks.at[:1], [0]])
     return s
 
 

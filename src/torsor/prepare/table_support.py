@@ -189,11 +189,3 @@ def _can_close_loop(trace, constraint):
     with strict_equations() as cosines:
         aligned = constraint.has_coordinates or (constraint.equations() and not cosines)
     return not counted and aligned
-
-
-def reason_against_ranks(system):
-    """The first constraint of a system that ranks do not support, in words; empty if there is none."""
-    for constraint, trace in zip(system.constraints, system.traces):
-        if isinstance(trace, StatedRows) or not trace.holonomic:
-            return f"{_owner(constraint)} is not a constraint between two bodies at position level"
-    return ""

@@ -232,6 +232,10 @@ class Runner(RunnerStart):
 
     def _advance(self, budget):
         """Attempt at most `budget` steps. Returns a status."""
+        return self._march(budget)
+
+    def _march(self, budget):
+        """Let the compiled loop attempt at most `budget` steps. Returns a status."""
         return self.march(self.run_.address, budget)
 
     def _answer(self, status):

@@ -213,7 +213,8 @@ class Task:
 
     def _prepare_part(self):
         """Prepare the part of this rank. Returns the whole system, which results show, and the runner of the part."""
-        from .rank_runner import Part, RankRunner
+        from .rank_part import Part
+        from .rank_runner import rank_runner
 
         if self.method == auto_method.AUTO:
             self.method = auto_method.EXPLICIT
@@ -234,7 +235,8 @@ class Task:
         self.path = f"{self.ranks.word}s"
         self.path_reason = f"{self.ranks.count} {self.ranks.word}s run it, each a part of its bodies, through tables"
         refuse_too_fast_start(self.model, part.system, self.until, self.ranks)
-        runner = RankRunner(part, self.run_options())
+        runner = rank_runner(part, self.run_options())
+        self.controllers = getattr(runner, "controllers", None)
         return part.whole_system, runner.set_breakpoints(breakpoints_of(self.model))
 
     def start_by_one_rank(self, formulation):

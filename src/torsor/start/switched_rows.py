@@ -16,9 +16,9 @@ def switched_row_units(passes, scales, outputs, parts, t, x, p):
     t, x, p   the start; two-sided constraints are closed on their first side
     """
     system = passes.system
-    chosen = system.first_loop + np.flatnonzero(~system.lasting_loops)
-    if not len(chosen):
+    if system.whole.lasting_loops.all():
         return {}
+    chosen = system.first_loop + np.flatnonzero(~system.lasting_loops)
     layout = passes.layout
     row = outputs(np.array([t]), x, p, np.zeros(layout.algebra), np.zeros(passes.loop_rows))[0]
     poses = _end_poses(system, OutputLayout(parts).split(row))

@@ -62,26 +62,46 @@ def _is_output(element, name):
 class Places:
     """Where the values of symbols are in the vectors of a schedule; abstract.
 
-    further   symbols that are not the model's: (symbol, vector, offset) by the hash of the symbol
+    further   symbols that are not the model's: (symbol, vector, offset, rank) by the hash of the symbol
     """
 
     def __init__(self, passes):
         self.passes = passes
         self.further = {}
 
-    def add(self, symbol, vector, offset):
-        """Declare the place of a scalar symbol that is not the model's."""
-        self.further[symbol.element_hash()] = symbol, vector, offset
+    def add(self, symbol, vector, offset, rank=None):
+        """Declare the place of a scalar symbol that is not the model's; rank: the one that knows its value, None: all do."""
+        self.further[symbol.element_hash()] = symbol, vector, offset, rank
+
+    def symbols(self, expression):
+        """Symbols in an expression, each as a column with its element, and the name of the quantity; None for one that was added."""
+        found = [
+            (ca.vec(getattr(element, name)), element, name)
+            for element, name in owners_in(self.passes.system.model, ca.SX(expression))
+        ]
+        hashes = [s.element_hash() for s in ca.symvar(ca.SX(expression))] if self.further else []
+        return found + [(self.further[x][0], None, None) for x in hashes if x in self.further]
 
     def arguments(self, expression):
         """Symbols in an expression, each as a column with the vector and the offset of its values."""
-        found = []
-        for element, name in owners_in(self.passes.system.model, expression):
-            symbol = ca.vec(getattr(element, name))
-            place = self.passes.input_place(symbol) if name == "symbol" else self.locate(element, name)
-            found.append((symbol, *place))
-        hashes = [s.element_hash() for s in ca.symvar(expression)] if self.further else []
-        return found + [self.further[x] for x in hashes if x in self.further]
+        return [(symbol, *self.place_of(symbol, element, name)) for symbol, element, name in self.symbols(expression)]
+
+    def place_of(self, symbol, element, name):
+        """Vector and offset of the values of one of the `symbols`."""
+        if name is None:
+            return self.further[symbol.element_hash()][1:3]
+        return self.passes.input_place(symbol) if name == "symbol" else self.locate(element, name)
+
+    def rank_of(self, symbol, element, name):
+        """The rank that knows the values of one of the `symbols`; None if all do."""
+        if name is None:
+            return self.further[symbol.element_hash()][3]
+        return None if name == "symbol" else self.passes.system.rank_of(element)
+
+    @staticmethod
+    def key_of(symbol, element, name):
+        """A key of one of the `symbols`."""
+        return symbol.element_hash() if name is None else (id(element), name)
 
     def locate(self, element, name):
         """Vector and offset of the values of a symbol of an element."""

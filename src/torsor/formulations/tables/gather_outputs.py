@@ -5,9 +5,8 @@ import numpy as np
 from ..graphs.outputs import layout
 from ..output_layout import OutputLayout
 from .expression_passes import OUTPUT_SIZES
-from .rank_system import block_indices
 from .shares import TRUNK
-from .tree_schedule import block_offsets
+from .tree_schedule import block_indices, block_offsets
 
 COORDINATES = ("coordinate", "rate", "coordinate_acceleration")
 REACTIONS = ("reaction_force", "reaction_torque")
@@ -62,7 +61,7 @@ def _index_pairs(part):
     joints = {id(j) for j, k in zip(part.tree.joints, links) if not shares.known[k] or part.cut.rank == 0}
     own_loops = [bool(contributes(shares.constraints[k])) for k in loops]
     joints |= {id(c) for c, own in zip(part.loops, own_loops) if own}
-    rows = np.repeat(np.array(own_loops, bool), part.sizes[part.first_loop :])
+    rows = part.rows_of(np.flatnonzero(own_loops))
 
     def positions(kind, chosen):
         return _positions(getattr(part.shown, kind), getattr(whole.shown, kind), chosen)
@@ -77,7 +76,7 @@ def _index_pairs(part):
     pairs = {name: _indices(body_positions, sizes("bodies", size)) for name, size in OUTPUT_SIZES.items()}
     pairs |= dict.fromkeys(COORDINATES, _indices(joint_positions, dofs))
     pairs |= dict.fromkeys(REACTIONS, _indices(constraint_positions, sizes("constraints", 3)))
-    return pairs | {"multiplier": (np.flatnonzero(rows), part.rows_of_loops()[rows])}
+    return pairs | {"multiplier": (rows, rows)}
 
 
 def _positions(in_part, in_whole, chosen):

@@ -173,7 +173,7 @@ class JoinPasses(Passes):
         x = ca.SX.sym("x")
         s.call([ca.Function("copy", [x], [f(x)])], ["memory", vector], [0], [[source], [target]])
 
-    def _combine(self, s, offset, others, f=lambda a, b: a + b):
+    def combine(self, s, offset, others, f=lambda a, b: a + b):
         """Append the combination of a number with those of all ranks, by default their sum, and return its offset."""
         a = ca.SX.sym("a")
         b = ca.SX.sym("b")

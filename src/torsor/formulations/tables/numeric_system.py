@@ -22,6 +22,7 @@ from .numeric_tree import NumericTree
 from .recursion_classes import AlignedLinks, clear_rounding, group_rows
 from .row_classes import AXES_END, RowClass, connections_among, frames_of, has_rows
 from .stated_rows import StatedRowClass, StatedRows, ends_of, stated_rows
+from .tree_schedule import block_offsets
 
 
 class NumericSystem:
@@ -260,6 +261,11 @@ class NumericSystem:
     def loop_sizes(self):
         """Number of rows of each loop."""
         return np.array([len(trace.directions) for trace in self.traces[self.first_loop :]], int)
+
+    @cached_property
+    def loop_offsets(self):
+        """Offset of the rows of each loop among those of all loops."""
+        return block_offsets(self.loop_sizes)
 
     # forces
 

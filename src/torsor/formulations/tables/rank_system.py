@@ -7,18 +7,14 @@ For the joins of the trunk, a subtree of any share is a part whose D and r come 
 from functools import cached_property
 from typing import NamedTuple
 
-import casadi as ca
 import numpy as np
 
-from ...errors import OptionError
-from ...joints import Joint
-from ...model.include import owners_in
 from .elimination_order import Sort
 from .numeric_system import NumericSystem, OutputElements
 from .numeric_tree import NumericTree
 from .row_classes import connections_among
 from .shares import TRUNK
-from .tree_schedule import block_offsets
+from .tree_schedule import block_indices, block_offsets
 
 
 class Cut(NamedTuple):
@@ -145,27 +141,21 @@ class PartSystem(NumericSystem):
             [[local[b] for b in joins.border_of(j)] for j in shares.roots],
         )  # fmt: skip
 
-    @cached_property
-    def owners_of_states(self):
-        """For each of the user's states the rank that computes its rate."""
-        owners = [self._owner_of_state(state) for state in self.model.states]
-        return np.array(owners, int)
-
-    def _owner_of_state(self, state):
-        """The rank that knows all bodies and joints in the rate of a state; rank 0 if all ranks do."""
+    def rank_of(self, element):
+        """The rank that computes the motion of a body, or motion and reaction of a constraint; None if all ranks do."""
         whole, shares = self.whole, self.shares
-        links = [
-            whole.link_in_rn(element) if isinstance(element, Joint) else whole.link_of_body[id(element)]
-            for element, name in owners_in(self.model, ca.SX(state.rate))
-            if name != "symbol"
-        ]
-        ranks = sorted({int(shares.bodies[k]) for k in links if not shares.known[k]})
-        if len(ranks) > 1:
-            raise OptionError(
-                f"state {state.name!r}: its rate depends on bodies of several shares, those of ranks {ranks}; run the model with "
-                "fewer ranks or threads, or with one"
-            )
-        return ranks[0] if ranks else 0
+        link = whole.link_of_joint.get(id(element), whole.link_of_body.get(id(element)))
+        if link is not None:
+            return None if shares.known[link] else int(shares.bodies[link])
+        constraint = self._index_of_constraint.get(id(element))
+        if constraint is None or shares.constraints[constraint] == TRUNK:  # None: a ground
+            return None
+        return int(shares.constraints[constraint])
+
+    @cached_property
+    def _index_of_constraint(self):
+        """Index of each constraint of the whole system, by its id."""
+        return {id(c): k for k, c in enumerate(self.whole.constraints)}
 
     @property
     def join_order(self):
@@ -212,11 +202,43 @@ class PartSystem(NumericSystem):
     def indices_of_links(self, sizes):
         return block_indices(block_offsets(sizes)[self.links_of_whole], sizes[self.links_of_whole])
 
-    def rows_of_loops(self):
-        """Indices of the rows of the loops of this part among those of all loops."""
-        sizes = self.whole.loop_sizes
-        own = self.rows_of_whole[self.first_loop :] - self.whole.first_loop
-        return block_indices(block_offsets(sizes)[own], sizes[own])
+    @cached_property
+    def velocities_of_whole(self):
+        """Index of each velocity of this part among those of the whole system."""
+        return self.indices_of_links(self.whole.tree.sizes("dimension"))
+
+    # rows of loops: every rank numbers those of the whole system, and computes those of its part
+
+    @property
+    def loop_rows(self):
+        """Number of rows of all loops of the whole system."""
+        return self.whole.loop_rows
+
+    @cached_property
+    def loop_offsets(self):
+        """Offset of the rows of each loop of this part among those of all loops."""
+        return self.whole.loop_offsets[self.rows_of_whole[self.first_loop :] - self.whole.first_loop]
+
+    def rows_of(self, loops):
+        """Indices of the rows of some loops of this part among those of all loops."""
+        return block_indices(self.loop_offsets[loops], self.loop_sizes[loops])
+
+    @cached_property
+    def shares_rows(self):
+        """True if time loops read residuals of rows, because events may switch constraints."""
+        return bool(self.model.events or self.model.switched_elements)
+
+    @cached_property
+    def shares_multipliers(self):
+        """True if time loops read multipliers: steps of events with their own code may."""
+        actions = [action for event in self.model.events for action in event.actions]
+        return any(step.loop is not None for action in actions for step in action.steps(self.model))
+
+    @cached_property
+    def owners_of_rows(self):
+        """The rank that computes each row of all loops for the others; rank 0 for the trunk."""
+        owners = self.shares.constraints[self.whole.first_loop :]
+        return np.repeat(np.where(owners == TRUNK, 0, owners), self.whole.loop_sizes)
 
 
 def inverse_index(chosen, count):
@@ -224,8 +246,3 @@ def inverse_index(chosen, count):
     positions = np.full(count, -1)
     positions[chosen] = np.arange(len(chosen))
     return positions
-
-
-def block_indices(first, sizes):
-    """Indices of all entries of blocks that begin at `first` and have the given sizes."""
-    return np.repeat(first - block_offsets(sizes), sizes) + np.arange(int(np.sum(sizes)))

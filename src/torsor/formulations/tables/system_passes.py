@@ -10,7 +10,7 @@ from ...model.body import Placed
 from ...model.include import owners_in
 from ..algebra.lie_derivative import velocities
 from .end_numbers import NO_BODY
-from .expression_passes import MotionPlaces, add_expressions
+from .expression_passes import MotionPlaces
 from .further_values import FurtherValues
 from .group_schedule import call_in_blocks
 from .join_classes import SIX
@@ -18,6 +18,7 @@ from .link_classes import LINK, LinkClass, Motions
 from .recursion_classes import function
 from .row_classes import MOTION_SIZE
 from .schedule import Constants, Schedule
+from .shared_values import add_shared_expressions
 from .tree_schedule import allocate_blocks, block_offsets, class_constants, constant_rows
 
 
@@ -46,7 +47,7 @@ class Passes:
         self.link_classes = [LinkClass(system.z_aligned.branch(m[0]), self.numbers[m]) for m in members]
         self.q, self.v = (block_offsets(self.tree.sizes(what)) for what in ("size", "dimension"))
         self.sizes = system.sizes
-        self.row_offsets = block_offsets(self.sizes[system.first_loop :])
+        self.row_offsets = system.loop_offsets
         self.F = 1
         angular = [
             (k, [i for i in range(c.dof) if c.angular[i]]) for k, c in enumerate(system.loops) if c.has_coordinates
@@ -64,8 +65,8 @@ class Passes:
 
     @property
     def loop_rows(self):
-        """Number of rows of all loops."""
-        return int(self.sizes[self.system.first_loop :].sum())
+        """Number of rows of all loops of the model."""
+        return self.system.loop_rows
 
     def inputs(self, *names):
         """Sizes of the inputs of a kernel, by name."""
@@ -104,17 +105,7 @@ class Passes:
         if motion is None and any(isinstance(element, Placed) for element, _ in owners):
             motion = self.motion(s)
         places = MotionPlaces(self, motion)
-        target = 2 * self.layout.v + 1 + np.arange(len(states))
-        if self.system.cut is None:
-            add_expressions(s, rates, places, "xdot", target)
-            return
-        owners = self.system.owners_of_states
-        first = s.reserve(len(states))
-        at = first + np.argsort(np.argsort(owners, kind="stable"))  # rates are exchanged in the order of the ranks
-        own = np.flatnonzero(owners == self.system.cut.rank)
-        add_expressions(s, [rates[k] for k in own.tolist()], places, "memory", at[own])
-        s.exchange("memory", first, np.bincount(owners, minlength=self.system.cut.ranks).tolist())
-        call_in_blocks(s, lambda x: x, ["memory", "xdot"], [at, target])
+        add_shared_expressions(s, rates, places, "xdot", 2 * self.layout.v + 1 + np.arange(len(states)))
 
     # offsets of constants
 

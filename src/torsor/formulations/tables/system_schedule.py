@@ -19,7 +19,8 @@ from .join_classes import SIX, free_acceleration
 from .join_passes import JoinPasses
 from .recursion_classes import function
 from .schedule import Schedule
-from .tree_schedule import allocate_blocks
+from .shared_values import share_rows
+from .tree_schedule import allocate_blocks, block_indices
 
 
 class SystemKernels(JoinPasses):
@@ -67,7 +68,7 @@ class SystemKernels(JoinPasses):
             s.exchange("memory", message.first, message.counts)
             every = np.arange(message.size)
             call_in_blocks(s, lambda x: x, ["memory", "F"], [message.first + every, self.reduced_offset + every])
-            last = self._combine(s, smallest, extra, ca.fmin)
+            last = self.combine(s, smallest, extra, ca.fmin)
         if first < count:
             order[0, first] = last
             reduce(np.arange(first, count), order)
@@ -113,9 +114,11 @@ class SystemKernels(JoinPasses):
         power = self.imposed_power(s, motion, lam, sums[0])
         self.joint_accelerations(s, motion, accelerations, False, "xdot", layout.v)
         call_in_blocks(s, lambda x: x, ["x", "xdot"], [layout.q + np.arange(layout.v), np.arange(layout.v)])
-        self._copy_number(s, self._combine(s, power, powers), "xdot", 2 * layout.v)
+        self._copy_number(s, self.combine(s, power, powers), "xdot", 2 * layout.v)
         self.rates_of_states(s, motion)
         self._write_loop_rows(s, lam, "lam")
+        if self.cut and self.system.shares_multipliers:
+            share_rows(s, self.system, "lam")
         return s
 
     def imposed_power(self, s, motion, multipliers, power):
@@ -174,7 +177,9 @@ class SystemKernels(JoinPasses):
         square, others   offsets of the sum of squares that all ranks compute, and of those of each rank
         """
         self._write_loop_rows(s, offsets, vector)
-        self._copy_number(s, self._combine(s, square, others), vector, self.loop_rows, ca.sqrt)
+        if self.cut and self.system.shares_rows:
+            share_rows(s, self.system, vector)
+        self._copy_number(s, self.combine(s, square, others), vector, self.loop_rows, ca.sqrt)
 
     def positions(self, steps):
         """The kernel (t, x, p, F) → y, g: one step of Newton's method; steps: for each group the function of a step −u."""
@@ -224,12 +229,14 @@ class SystemKernels(JoinPasses):
         s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
         offsets = np.full(len(self.sizes), zeros)
         offsets[first:] = allocate_blocks(s, self.sizes[first:])
-        every = np.arange(rows)
-        if rows:
-            call_in_blocks(s, lambda x: -x, ["r", "memory"], [every, offsets[first] + every])
+        if len(offsets) > first:
+            source = block_indices(self.row_offsets, self.sizes[first:])
+            call_in_blocks(s, lambda x: -x, ["r", "memory"], [source, offsets[first] + np.arange(len(source))])
         changes, lam, _ = self.solve(s, offsets, None)
         self.joint_accelerations(s, motion, changes, True, "dv", 0)
         self._write_loop_rows(s, lam, "impulse")
+        if self.cut:
+            share_rows(s, self.system, "impulse")
         return s
 
     def tangent(self):

@@ -257,3 +257,8 @@ def block_offsets(sizes):
     """Offsets of contiguous blocks of the given sizes."""
     ends = np.cumsum(np.asarray(sizes, int))
     return ends - sizes if len(ends) else ends
+
+
+def block_indices(first, sizes):
+    """Indices of all entries of blocks that begin at `first` and have the given sizes."""
+    return np.repeat(first - block_offsets(sizes), sizes) + np.arange(int(np.sum(sizes)))

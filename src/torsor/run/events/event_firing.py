@@ -8,6 +8,7 @@ import numpy as np
 
 from ...kernels import call
 from ...kernels.compiled import call_step, compiled
+from ...methods.rank_agreement import same_trunk
 from ...methods.status_codes import RUNNING
 from ...methods.vector_functions import copy, rate
 from ...prepare.event_codes import (
@@ -279,6 +280,7 @@ def become(run, i, change):
 def _replace_state(run, i, first, change):
     """The trial state is the present one, in structure i; entries of the log from `first` on belong to it."""
     events, trial, state, log = run.events, run.trial, run.state, run.log
+    same_trunk(run, trial.x)
     copy(trial.x, state.xs[state.at])
     copy(trial.p, state.p)
     events.structure = i

@@ -134,8 +134,20 @@ class EventRunner(Runner):
         x, p, multipliers = self.state.x, self.state.p, built["rate"].size_out(1)
         self.program.units[:], self.program.rounded[:] = rows, [nearest_unit(unit) for unit in rows]
         self.program.events["unit"] = function_units(
-            self.structures.program, self.system, rows, built["guards"], x, p, multipliers, rate
+            self.structures.program,
+            self.system,
+            rows,
+            built["guards"],
+            x,
+            p,
+            multipliers,
+            rate,
+            self._velocities_of_whole(),
         )
+
+    def _velocities_of_whole(self):
+        """For each velocity of the model 1 if it is linear, and which of them are in the state of this runner."""
+        return self.system.linear, np.arange(len(self.system.linear))
 
     def _tabulate(self):
         """The table of all structures that are known by now."""
@@ -145,7 +157,8 @@ class EventRunner(Runner):
             self.run_.kernels["meeting"][k] = s.contacts["meeting"].address if s.contacts else 0
         self._enlarge_contact_memory(known)
         key = tuple((s.key, s.choice.keep) for s in known)
-        self.table.flagged = next((k for k, s in enumerate(known) if s.choice.flagged and not s.choice.soft), -1)
+        several = (k for k, s in enumerate(known) if s.choice.flagged and not s.choice.soft)
+        self.table.flagged = 0 if self.structures.only else next(several, -1)
         self.table.soft = next((k for k, s in enumerate(known) if s.choice.soft), -1)
         self.table.only = int(self.structures.only)
         if key in self.tabulated:
@@ -226,14 +239,14 @@ class EventRunner(Runner):
             if (status := self._answer(status)) != RUNNING:
                 return status
             taken = self.state.steps + self.state.rejections - done
-            if taken >= budget or clock.perf_counter() - begin > SLICE_SECONDS:
+            if taken >= budget or self._largest_over_ranks(clock.perf_counter() - begin) > SLICE_SECONDS:
                 return RUNNING
             status = super()._advance(budget - taken)
         return status
 
     def _answer(self, status):
         if status == event_codes.NEEDS_CONTROLLER:
-            if not self.controllers.answer(self.events.failed, self.trial.slots, self.state.p):
+            if not self._call_controller():
                 return event_codes.CONTROLLER_FAILED
             self.events.answered = 1
             return RUNNING
@@ -254,6 +267,10 @@ class EventRunner(Runner):
             self._choose_structure_again()
             return RUNNING
         return status
+
+    def _call_controller(self):
+        """Let a function of the user answer. Returns whether there is an answer."""
+        return self.controllers.answer(self.events.failed, self.trial.slots, self.state.p)
 
     def _choose_structure_again(self):
         self._evaluate_new_outputs()

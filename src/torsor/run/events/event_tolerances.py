@@ -11,6 +11,7 @@ u   unit of a row: that of its residual
 
 from ...kernels import call
 from ...kernels.compiled import compiled, inlined
+from ...methods.rank_agreement import overall
 from ...methods.vector_functions import copy
 
 # how an event that is due was found; 1 is also "due now"
@@ -123,7 +124,7 @@ def load_of(run, i):
     largest, units = 0.0, run.program.units
     for k in range(run.kernels[i].rows):
         largest = max(largest, abs(run.scratch.lam[k]) * units[run.structures.rows[i, k]])
-    return largest / run.scales.length
+    return overall(run, largest) / run.scales.length
 
 
 @inlined

@@ -47,13 +47,14 @@ def _directions(sizes, count=None):
         yield direction
 
 
-def function_units(program, system, rows, guards, x, p, multipliers, rate):
+def function_units(program, system, rows, guards, x, p, multipliers, rate, velocities):
     """Units of all watched functions at the start of a run.
 
     rows                units of the rows
     guards              kernel of values and rates of the functions
     multipliers         how many numbers of reactions the kernel takes; those of the rows in use come first
     rate                at which the system may be expected to move [1/s]
+    velocities          for each velocity of the model 1 if it is linear, and which of them are in x
     """
     like = program.tables["events"]["like"]
     units = np.zeros(len(like))
@@ -61,7 +62,8 @@ def function_units(program, system, rows, guards, x, p, multipliers, rate):
         if row is not None:
             units[m] = system.length / rows[row] if like[m] == REACTION else rows[row]
     own = np.array([row is None for row in program.measured], bool)
-    layout, sizes = system.state, np.where(np.array(system.linear, bool), system.length, 1.0)
+    layout, (linear, here) = system.state, velocities
+    sizes = np.where(np.array(linear, bool), system.length, 1.0)
 
     def evaluate_guards(v, lam):
         """Values and rates."""
@@ -78,7 +80,9 @@ def function_units(program, system, rows, guards, x, p, multipliers, rate):
 
     force = system.mass * system.length * rate**2
     still = np.zeros(multipliers)
-    moving = [(v, still) for v in _directions(rate * sizes)] if np.isin(like[own], (POSITION, VELOCITY)).any() else []
+    moving = (
+        [(v[here], still) for v in _directions(rate * sizes)] if np.isin(like[own], (POSITION, VELOCITY)).any() else []
+    )
     loaded = []
     if (like[own] == REACTION).any():
         loads = np.zeros(multipliers)
