@@ -50,7 +50,7 @@ for who in (0, 1):
         if rank == who:
             sys.exit("there is no licence")
 
-    from torsor.run import rank_runner as parted
+    from torsor.run import rank_part as parted
     prepared, parted.shares = parted.shares, leaves
     if rank != who:
         parted.shares = prepared

@@ -1,6 +1,6 @@
 """Threads of one process that run a large system together: ranks that share memory.
 
-Each thread has its share of the system, like a rank of MPI (`run/rank_runner.py`). Kernels and time loops exchange numbers through
+Each thread has its share of the system, like a rank of MPI (`run/rank_part.py`). Kernels and time loops exchange numbers through
 memory, in native code (`kernels/thread_exchange.py`), without Python.
 """
 
@@ -128,6 +128,6 @@ def run_together(count, action):
     except RunError as lost:
         end()
         causes = [error for error in errors if isinstance(error, TorsorError) and not isinstance(error, RunError)]
-        raise (causes[0] if causes else lost) from None
+        raise (causes[0] if causes else lost) from (None if causes else lost.__cause__)
     finally:
         end()

@@ -1,9 +1,9 @@
 """The runners of a system that several ranks run together: each runs its part, and agrees with the others.
 
 Ranks exchange data through `parallel/ranks.py`. What a time loop decides about is the same on all ranks, bit for bit: watched
-functions of events, residuals and impulses are computed by one rank and sent to all (`formulations/tables/shared_values.py`), errors
-and speeds are the largest of all ranks (`methods/rank_agreement.py`). Rank 0 calls the functions of controllers, and gathers the
-results slice by slice, so that they are kept if a rank is lost.
+functions of events, residuals and impulses are computed by one rank and sent to all (`formulations/tables/shared_values.py`),
+errors and speeds are the largest of all ranks (`methods/rank_agreement.py`). Rank 0 calls the functions of controllers, and gathers
+the results slice by slice, so that they are kept if a rank is lost.
 """
 
 import ctypes

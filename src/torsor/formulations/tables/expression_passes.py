@@ -74,7 +74,7 @@ class Places:
         self.further[symbol.element_hash()] = symbol, vector, offset, rank
 
     def symbols(self, expression):
-        """Symbols in an expression, each as a column with its element, and the name of the quantity; None for one that was added."""
+        """Symbols in an expression, each as a column with its element and the name of the quantity; None for added ones."""
         found = [
             (ca.vec(getattr(element, name)), element, name)
             for element, name in owners_in(self.passes.system.model, ca.SX(expression))

@@ -14,11 +14,10 @@ from ...model.body import Placed
 from ...model.include import owners_in
 from ..component_paths import ComponentPaths, path_of
 from .elimination_order import joins
-from .end_numbers import NO_BODY, Ends, OutputElements
 from .expression_shapes import shape_of
 from .force_classes import ForceClass, JointForceClass, Law, parts_of_expressions
 from .join_classes import JoinClass
-from .numeric_tree import NumericTree
+from .numeric_tree import NO_BODY, Ends, NumericTree, OutputElements
 from .recursion_classes import AlignedLinks, clear_rounding, group_rows
 from .row_classes import AXES_END, RowClass, connections_among, frames_of, has_rows
 from .stated_rows import StatedRowClass, StatedRows, ends_of, stated_rows

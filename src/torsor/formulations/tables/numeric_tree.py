@@ -5,6 +5,7 @@ mass and inertia tensor of its body. Frames are those of `formulations/algebra/t
 """
 
 from functools import cached_property
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -17,6 +18,32 @@ from ..algebra.tree_kinematics import motion_group, traced_geometry
 
 ARMATURE = 6  # numbers of an armature in the row of a link: one for each possible coordinate of a joint
 UPPER = [0, 3, 4, 6, 7, 8]  # indices of the upper triangle of a 3x3 matrix that is stored column by column
+NO_BODY = np.iinfo(np.int32).min  # the number of a missing second end of a constraint or force
+
+
+class OutputElements(NamedTuple):
+    """Elements of a system that occur in its results, in their order; constraints: those that have a reaction."""
+
+    bodies: list
+    joints: list
+    constraints: list
+
+
+class Ends(NamedTuple):
+    """Numbers of the bodies and grounds to which links, constraints and forces are attached (`NumericSystem.ends`).
+
+    grounds        grounds in use
+    roots          links that are attached to a ground
+    root_grounds   number of the ground of each of these links
+    constraints    numbers of both ends of every constraint
+    forces         numbers of both ends of every force
+    """
+
+    grounds: list
+    roots: np.ndarray
+    root_grounds: np.ndarray
+    constraints: np.ndarray
+    forces: np.ndarray
 
 
 class NumericTree:

@@ -1,8 +1,8 @@
 """Values that ranks compute for each other: expressions of events and own states, rows of loops.
 
-Each rank computes the values that depend on its own part of the system, and an exchange gives all values to all ranks. Afterwards all
-ranks have the same bits, so that their time loops take the same decisions. An expression that depends on the parts of several ranks
-is computed by rank 0, which receives its arguments in the same exchange.
+Each rank computes the values that depend on its own part of the system, and an exchange gives all values to all ranks. Afterwards
+all ranks have the same bits, so that their time loops take the same decisions. An expression that depends on the parts of several
+ranks is computed by rank 0, which receives its arguments in the same exchange.
 
 Without ranks expressions are computed where they are needed.
 """

@@ -9,12 +9,12 @@ from ...elements.quantity import time
 from ...model.body import Placed
 from ...model.include import owners_in
 from ..algebra.lie_derivative import velocities
-from .end_numbers import NO_BODY
 from .expression_passes import MotionPlaces
 from .further_values import FurtherValues
 from .group_schedule import call_in_blocks
 from .join_classes import SIX
 from .link_classes import LINK, LinkClass, Motions
+from .numeric_tree import NO_BODY
 from .recursion_classes import function
 from .row_classes import MOTION_SIZE
 from .schedule import Constants, Schedule
