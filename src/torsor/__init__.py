@@ -77,6 +77,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .forces.cables.pulley import Pulley
     from .forces.central_gravity import CentralGravity
     from .forces.compliant_contact import CompliantContact
+    from .forces.contact_group import ContactGroup
     from .forces.cosine_torque import CosineTorque
     from .forces.cutoff_spring import CutoffSpring
     from .forces.dc_motor import DCMotor
@@ -89,6 +90,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .forces.position_servo import PositionServo
     from .forces.tendon import Tendon
     from .forces.torque_motor import TorqueMotor
+    from .forces.tyres.tyre import Tyre
     from .forces.velocity_servo import VelocityServo
     from .forces.wing import Wing
     from .joints.cylindrical import Cylindrical
@@ -125,9 +127,9 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
 __version__ = "0.2.0"
 __all__ = [
     "AccuracyWarning", "Action", "AngularVelocity", "AssemblyError", "Backlash", "Baumgarte", "Body", "Breakable",
-    "Clutch", "CompliantContact", "ConservedMomentum", "Constraint", "Contact", "Controller", "CosineTorque", "CutoffSpring",
-    "Cylindrical", "DiskOnPlane", "Distance", "Drive", "EnergyForce", "Event", "Fixed", "FixedPoint", "Force", "Free",
-    "Friction", "Gravity", "Ground", "HintWarning", "Holonomic", "Independent", "Joint", "JointForce", "KnifeEdge",
+    "Clutch", "CompliantContact", "ConservedMomentum", "Constraint", "Contact", "ContactGroup", "Controller", "CosineTorque",
+    "CutoffSpring", "Cylindrical", "DiskOnPlane", "Distance", "Drive", "EnergyForce", "Event", "Fixed", "FixedPoint", "Force",
+    "Free", "Friction", "Gravity", "Ground", "HintWarning", "Holonomic", "Independent", "Joint", "JointForce", "KnifeEdge",
     "LeastSquares", "Limit", "Lock", "Model", "ModelError", "Motion", "NoProjection", "NoRotation", "Nonholonomic",
     "OneSided", "OptionError", "Parameter", "Partition", "Planar", "PlanarTranslation", "PointForce", "PointOnPlane",
     "Post", "Prismatic", "ResultError", "Revolute", "RollingDisk", "RollingSphere", "RunError", "Schoenflies",
@@ -143,7 +145,7 @@ __all__ = [
     "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary",
     "Rack", "ScrewDrive",
     "Buoyancy", "CentralGravity", "Drag", "HydraulicCylinder", "Magnets", "Tendon", "Wing",
-    "DCMotor", "PositionServo", "TorqueMotor", "VelocityServo",
+    "DCMotor", "PositionServo", "TorqueMotor", "Tyre", "VelocityServo",
 ]  # fmt: skip
 
 _LAZY = {  # what needs heavy dependencies is imported when it is first used

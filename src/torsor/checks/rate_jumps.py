@@ -37,7 +37,7 @@ def name_forces_that_jump(model) -> str:
 
 def _jumps(model, force):
     """True if an effort of a force jumps with a rate."""
-    efforts = [ca.SX(effort) for _, effort in force.efforts()]
+    efforts = [ca.SX(effort) for _, effort in force.typical_efforts()]
     D = force.dissipation()
     rates = [] if D is None else [s for s in ca.symvar(D) if model.kind_of(s) == "velocity"]
     efforts += [ca.gradient(D, ca.vertcat(*rates))] if rates else []

@@ -41,6 +41,14 @@ class Force(Element):
     def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         return []
 
+    def typical_efforts(self) -> list[tuple[ca.SX, ca.SX]]:
+        """Efforts that stand for all of them where these are too many."""
+        return self.efforts()
+
+    def contents(self) -> list[str]:
+        """What typical efforts do not say of it, as text."""
+        return []
+
     def rotors(self) -> list[tuple[Any, int, ca.SX]]:
         """Inertias along joint coordinates that belong to it: (joint, index of the coordinate, inertia)   [kg m² or kg]."""
         return []

@@ -16,9 +16,8 @@ from ..lie import pose_stacks, se3
 from ..registry import register
 from .base import Force
 from .contact_geometry import SURFACES, ShapeAt, touches
+from .contact_law import check_law, law_of
 
-LAWS = ("hunt-crossley", "kelvin-voigt")
-SMALLEST_DEPTH = 1e-30  # below which the root of a depth is taken as constant [m]
 INSIDE = (
     0.5  # depth at the start over the smallest size of a shape, above which bodies are taken to be inside each other
 )
@@ -81,9 +80,7 @@ class CompliantContact(Force):
     def attach(self) -> Self:
         if self.kinds is not None:
             return fill_in(self, **self._derived())
-        if self.law not in LAWS:
-            raise ModelError(f"{self.owner}: unknown law {quantity.show(self.law)}. Known: {', '.join(LAWS)}")
-        self._check_numbers()
+        check_law(self)
         found = [self._shape(k, body) for k, body in enumerate((self.first, self.second))]
         self._check_kinds(found)
         fill_in(
@@ -108,14 +105,6 @@ class CompliantContact(Force):
             }
         except Exception:  # of numbers of any kind
             raise ModelError(f"{self.owner}: kinds, sizes and places are {WORKED_OUT}") from None
-
-    def _check_numbers(self):
-        bounds = {"stiffness": 0.0, "exponent": 1.0, "damping": 0.0, "friction": 0.0, "slip_speed": 0.0}
-        for what, least in bounds.items():
-            value = quantity.scalar(getattr(self, what), what, self.owner)
-            if value.is_constant() and not float(value) >= least or what == "slip_speed" and value.is_zero():
-                allowed = "positive" if what == "slip_speed" else f"at least {least:g}"
-                raise ModelError(f"{self.owner}: {what} must be {allowed}, got {quantity.show(getattr(self, what))}")
 
     def _shape(self, k, body):
         """The shape of one body: the given one, or the only one that the body has."""
@@ -189,50 +178,18 @@ class CompliantContact(Force):
 
     def pressures(self) -> list[tuple[Any, ca.SX, ca.SX]]:
         """Touch, relative velocity and normal force N for every possible touch: (1), (2)."""
-        a, b = self.first, self.second
-        k, n, d = (quantity.scalar(getattr(self, x), x, self.owner) for x in ("stiffness", "exponent", "damping"))
-        found = []
-        for touch in self.touches([(body.position, body.rotation) for body in (a, b)]):
-            velocity = velocity_at(b, touch.point) - velocity_at(a, touch.point)
-            depth, rate = ca.fmax(touch.depth, 0), -ca.dot(touch.normal, velocity)
-            if self.law == "kelvin-voigt":
-                force = k * depth + d * rate * (touch.depth > 0)  # (2)
-            else:
-                force = k * power(depth, n) * (1 + d * rate)  # (1)
-            found.append((touch, velocity, ca.fmax(force, 0)))
-        return found
+        poses = [(body.position, body.rotation) for body in (self.first, self.second)]
+        return law_of(self).pressures(self.touches(poses), self.first, self.second)
 
     def normal_force(self) -> ca.SX:
         """Signal: the sum of the normal forces at all touching points."""
         return sum((force for _, _, force in self.pressures()), ca.SX(0))
 
     def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
-        mu, v_s = (quantity.scalar(getattr(self, x), x, self.owner) for x in ("friction", "slip_speed"))
-        found = []
-        for touch, velocity, force in self.pressures():
-            effort = force * touch.normal
-            if not mu.is_zero():
-                slip = velocity - touch.normal * ca.dot(touch.normal, velocity)
-                effort -= mu * force * slip / ca.sqrt(ca.sumsqr(slip) + v_s**2)  # (3)
-            found.append((velocity, effort))
-        return found
+        return law_of(self).efforts(self.pressures())
 
 
 def place(shape, body):
     """Position and rotation of a shape from a body's centre of mass, as arrays."""
     center = np.array(quantity.numbers(ca.SX(body.center)), float).ravel()
     return np.array(shape.at, float) - center, pose_stacks.rotations(np.array(shape.rotation))
-
-
-def velocity_at(body, x):
-    """Velocity of the point of a body that is at a place in the world."""
-    return body.velocity + ca.cross(body.rotation @ body.angular_velocity, x - body.position)
-
-
-def power(depth, n):
-    """δⁿ, with derivatives that are finite at δ = 0."""
-    if n.is_constant() and float(n) == 1:
-        return depth
-    if n.is_constant() and float(n) == 1.5:
-        return depth * ca.sqrt(ca.fmax(depth, SMALLEST_DEPTH))
-    return depth * ca.fmax(depth, SMALLEST_DEPTH) ** (n - 1)

@@ -7,16 +7,19 @@
 
 φ is the distance of p from the surface, negative inside, n = ∂φ/∂p its outward normal. A sphere of radius r about p is
 r − φ(p) deep in the shape. Corners of boxes and points of rims are rounded by a hundredth of the smallest size, so that faces
-of equal size touch at their corners, too; of two capsules, the nearest points of their axes are spheres with their radii. Two
-edges that cross, of boxes or cylinders, are not noticed until a corner is inside.
+of equal size touch at their corners, too; of two capsules, the nearest points of their axes are spheres with their radii. Edges of
+two boxes touch where they cross: see `crossing_edges`. Rims of cylinders that cross an edge are not noticed until a point of one of
+them is inside.
 """
 
+import math
 from typing import NamedTuple
 
 import casadi as ca
 
 SURFACES = ("plane", "sphere", "capsule", "box", "cylinder")
 ROUNDING = 0.01  # radius of corners and rims / smallest size of a box or cylinder
+EDGES_PARALLEL = 1e-6  # squared sine of the angle of two edges, below which they do not cross
 TINY = 1e-24  # added to squared lengths, so that they have a direction where they vanish [m²]
 
 
@@ -37,6 +40,17 @@ class Touch(NamedTuple):
     normal: ca.SX
 
 
+def bounding_radius(kind, size):
+    """Radius of the sphere about the middle of a shape that contains it; infinite for a plane."""
+    if kind == "plane":
+        return math.inf
+    if kind == "box":
+        return math.hypot(*size) / 2
+    if kind == "cylinder":
+        return math.hypot(size[0], size[1] / 2)
+    return size[0] + sum(size[1:]) / 2
+
+
 def touches(first, second):
     """All possible touches of two shapes; None if torsor has no law for them."""
     if not {first.kind, second.kind} <= set(SURFACES) or first.kind == second.kind == "plane":
@@ -48,7 +62,53 @@ def touches(first, second):
     if first.kind == second.kind == "capsule":
         return points_on(first, probes(second, first))
     found = points_on(first, probes(second, first))
-    return found + flipped(points_on(second, probes(first, second)))
+    found += flipped(points_on(second, probes(first, second)))
+    return found + ([crossing_edges(first, second)] if first.kind == second.kind == "box" else [])
+
+
+def crossing_edges(first, second):
+    """The touch of two edges of boxes, by separating axes.
+
+        σ(l) = l·d − Σ |l·aₖ| hₖ − Σ |l·bₖ| kₖ                                                            (5)
+
+    a, b are the axes of the boxes with half edges h, k, and d joins their middles. The boxes overlap by −σ along the axis with the
+    largest σ. If that is a product l = aᵢ × bⱼ, two edges cross there; if it is an axis of a box, a corner is on a face.
+    """
+    d = second.position - first.position
+    axes = [[shape.rotation[:, k] for k in range(3)] for shape in (first, second)]
+    halves = [[x / 2 for x in shape.size] for shape in (first, second)]
+
+    def separation(l):
+        """σ, and l with the sign that points from the first box to the second."""
+        l = ca.if_else(ca.dot(l, d) < 0, -1, 1) * l
+        reach = sum(h * ca.fabs(ca.dot(l, a)) for a, h in zip(sum(axes, []), sum(halves, [])))
+        return ca.dot(l, d) - reach, l  # (5)
+
+    def corner(own, skipped, l, side):
+        """Middle of the edge of a box along one of its axes that is farthest along l, from the middle of the box."""
+        others = [k for k in range(3) if k != skipped]
+        return sum(
+            side * ca.if_else(ca.dot(axes[own][k], l) < 0, -1, 1) * halves[own][k] * axes[own][k] for k in others
+        )
+
+    of_faces = ca.mmax(ca.vertcat(*[separation(a)[0] for a in sum(axes, [])]))
+    found = ca.vertcat(-ca.inf, ca.SX.zeros(6))  # σ, l and the point of the crossing with the largest σ so far
+    for i in range(3):
+        for j in range(3):
+            product = ca.cross(axes[0][i], axes[1][j])
+            square = ca.sumsqr(product)
+            parallel = square < EDGES_PARALLEL
+            sigma, l = separation(product / ca.sqrt(square + parallel))
+            a, b = axes[0][i], axes[1][j]
+            p, q = first.position + corner(0, i, l, 1), second.position + corner(1, j, l, -1)
+            gap, c = q - p, ca.dot(a, b)
+            s = (ca.dot(a, gap) - c * ca.dot(b, gap)) / (
+                1 - c**2 + parallel
+            )  # of the point of edge i nearest to edge j
+            better = ca.logic_and(ca.logic_not(parallel), sigma > found[0])
+            found = ca.if_else(better, ca.vertcat(sigma, l, p + s * a + l * sigma / 2), found)
+    depth = ca.if_else(found[0] > of_faces, -found[0], -1)
+    return Touch(found[4:], depth, found[1:4])
 
 
 def flipped(found):

@@ -254,7 +254,9 @@ def _add_forces(model, contents):
         contents.names += [force.name, force.key]
         shared = shared_data(force)
         if shared is None:
-            contents.add(force.potential(), force.dissipation(), *[x for pair in force.efforts() for x in pair])
+            efforts = force.typical_efforts()
+            contents.add(force.potential(), force.dissipation(), *[x for pair in efforts for x in pair])
+            contents.names += force.contents()
         else:  # the fields determine the force
             if id(shared) not in texts:
                 texts[id(shared)] = f"{shared.key!r} {np.array(shared.numbers, float).tobytes().hex()}"

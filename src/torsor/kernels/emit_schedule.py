@@ -2,13 +2,16 @@
 
 The kernel finds its table, the columns of it (`schedule_tables.py`) and its constants at addresses that are set when it is loaded,
 `k_table`, `k_pool` and `k_constants`, and where ranks tell each other numbers in it, the function for that at one more,
-`k_exchange`.
+`k_exchange`; where it searches for pairs, that of the search, `k_search`.
 """
 
 from itertools import accumulate
 
 from .emit import Definition
+from .emit_pairs import columns, emit_pairs, number
 from .schedule_tables import HEAD
+
+USES = {"exchange": "exchanges", "search": "searches"}  # what a schedule may call, and the attribute that says so
 
 
 def emit_schedule(schedule, symbol, classes, scratch):
@@ -20,7 +23,7 @@ def emit_schedule(schedule, symbol, classes, scratch):
     pointers = {name: f"%a{i}" for i, name in enumerate(schedule.takes)}
     pointers |= {name: f"%b{i}" for i, name in enumerate(schedule.gives)}
     head = [
-        f"@{symbol}_exchange = global ptr null\n" if schedule.exchanges else "",
+        *(f"@{symbol}_{what} = global ptr null\n" for what in ("exchange", "search") if getattr(schedule, USES[what])),
         *(f"@{symbol}_{what} = global ptr null\n" for what in ("table", "pool", "constants")),
         f"define void @{symbol}({', '.join(f'ptr {p}' for p in (*pointers.values(), '%w'))}) #0 {{\ne:\n",
         *(f"%{what} = load ptr, ptr @{symbol}_{what}\n" for what in ("table", "pool", "constants")),
@@ -28,12 +31,17 @@ def emit_schedule(schedule, symbol, classes, scratch):
     ]
     pointers |= dict(zip(schedule.own, ("%memory", "%constants")))
     sizes = [HEAD + 2 * (1 + len(one.vectors)) if names else 2 for one, names in zip(schedule.passes, classes)]
-    body = [
-        _loop(k, at, [pointers[v] for v in one.vectors], names) if names else _exchange(k, at, one, pointers, symbol)
-        for k, (at, one, names) in enumerate(zip(accumulate([0, *sizes]), schedule.passes, classes))
-    ]
+
+    def text(k, at, one, names):
+        if not names:
+            return _exchange(k, at, one, pointers, symbol)
+        bases = [pointers[v] for v in one.vectors]
+        return emit_pairs(k, at, one, bases, names, symbol) if hasattr(one, "kinds") else _loop(k, at, bases, names)
+
+    several = zip(accumulate([0, *sizes]), schedule.passes, classes)
+    body = [text(k, at, one, names) for k, (at, one, names) in enumerate(several)]
     declarations = {
-        name: f"declare void @{name}({', '.join(['ptr'] * (len(one.vectors) + 1))}) nounwind\n"
+        name: f"declare void @{name}({', '.join(['ptr'] * (_argument_count(one) + 1))}) nounwind\n"
         for one, names in zip(schedule.passes, classes)
         for name in names
     }
@@ -41,15 +49,15 @@ def emit_schedule(schedule, symbol, classes, scratch):
     return Definition(symbol, "".join([*head, *body, end]), declarations)
 
 
-def _number(name, place):
-    """A number of the table."""
-    return f"%{name}p = getelementptr i64, ptr %table, i64 {place}\n%{name} = load i64, ptr %{name}p\n"
+def _argument_count(one):
+    """Number of arguments and results of the classes of a pass."""
+    return next(f.n_in() + f.n_out() for f in one.classes)
 
 
 def _exchange(k, at, one, pointers, symbol):
     """The call of the function by which ranks tell each other numbers: with their place, and how many each of them gives."""
     return (
-        f"h{k}:\n{_number(f'o{k}', at)}{_number(f'b{k}', at + 1)}"
+        f"h{k}:\n{number(f'o{k}', at)}{number(f'b{k}', at + 1)}"
         f"%p{k} = getelementptr double, ptr {pointers[one.vectors[0]]}, i64 %b{k}\n"
         f"%n{k} = getelementptr i32, ptr %pool, i64 %o{k}\n%f{k} = load ptr, ptr @{symbol}_exchange\n"
         f"call void %f{k}(ptr %p{k}, ptr %n{k})\nbr label %h{k + 1}\n"
@@ -59,13 +67,7 @@ def _exchange(k, at, one, pointers, symbol):
 def _loop(k, at, bases, names):
     """The loop of pass k, whose header is at some place of the table: blocks h (the header), t (one more?), g (a row), x (a class),
     n (the next row)."""
-    lines = [f"h{k}:\n", *(_number(f"{what}{k}", at + i) for i, what in enumerate(("c", "f", "s")))]
-    for j, base in enumerate(["%memory", *bases]):  # the first column is the class, and no place
-        o, place = f"{k}_{j}", at + HEAD + 2 * j
-        lines.append(
-            f"{_number(f'o{o}', place)}{_number(f'b{o}', place + 1)}"
-            f"%q{o} = getelementptr i32, ptr %pool, i64 %o{o}\n%v{o} = getelementptr double, ptr {base}, i64 %b{o}\n"
-        )
+    lines = [f"h{k}:\n", columns(k, at, bases)]
     lines.append(
         f"br label %t{k}\nt{k}:\n%i{k} = phi i64 [ 0, %h{k} ], [ %j{k}, %n{k} ]\n"
         f"%r{k} = phi i64 [ %f{k}, %h{k} ], [ %u{k}, %n{k} ]\n"

@@ -13,6 +13,9 @@ from ..lookup.interval_search import stored_table
 from ..registry import lookup
 from . import cache
 from .backends.base import Backend, Size
+from .emit_schedule import USES
+from .loops import loops
+from .pair_search import SEARCH
 from .row_kernels import over
 from .schedule_tables import Tables
 
@@ -110,7 +113,7 @@ class Library(dict):
 
     def __init__(self, backend, images, descriptions, tables, numbers, exchange=None, waiting=nullcontext):
         looked_for = {
-            k: ["table", "pool", "constants", *(["exchange"] if description.get("exchanges") else [])]
+            k: ["table", "pool", "constants", *(what for what, used in USES.items() if description.get(used))]
             for k, (name, description) in enumerate(descriptions.items())
             if name in tables
         }
@@ -124,9 +127,13 @@ class Library(dict):
                 for (name, description), address in zip(descriptions.items(), addresses)
             }
         )
-        for k, name in enumerate(descriptions):
+        for k, (name, description) in enumerate(descriptions.items()):
             things = tables.addresses(name) if name in tables else []
-            for address, thing in zip(found.get(k, ()), [*things, ctypes.cast(exchange, ctypes.c_void_p).value]):
+            if description.get("exchanges"):
+                things.append(ctypes.cast(exchange, ctypes.c_void_p).value)
+            if description.get("searches"):
+                things.append(loops(SEARCH)["next_pairs"].address)
+            for address, thing in zip(found.get(k, ()), things):
                 ctypes.c_void_p.from_address(address).value = thing
 
 
@@ -240,6 +247,7 @@ def _describe(f, size):
         instructions = f.count_operations(instructions)
     return {
         "exchanges": table and f.exchanges,
+        "searches": table and f.searches,
         "names_in": f.name_in(),
         "names_out": f.name_out(),
         "work": work,

@@ -90,7 +90,7 @@ def choose_and_prepare(
     every_signal = dict(model.signals) | dict(signals or {})
     tables = tables and not options.needs
     chosen = choose(model, every_signal, options.metric, tables=tables)
-    if tables and tree_schedule.is_large(len(model.bodies)):
+    if tables and tree_schedule.is_large(tree_schedule.size_of_model(model)):
         values = model.values(parameters)
         if large_systems.load_or_prepare(model, chosen.formulation, options, t, every_signal, values) is None:
             chosen = choose(

@@ -30,7 +30,11 @@ from .table_support import METRIC, TREES, changes_or_has_inputs, reason_against,
 
 def fix_parameters(model, signals, values):
     """A copy of a large model with its parameters replaced by values, and its signals. Other models are returned unchanged."""
-    if not model.parameters or not tree_schedule.is_large(len(model.bodies)) or changes_or_has_inputs(model):
+    if (
+        not model.parameters
+        or not tree_schedule.is_large(tree_schedule.size_of_model(model))
+        or changes_or_has_inputs(model)
+    ):
         return model, signals
     key = tuple(values.items())
     if model.derived.get("fixed", (None, None))[0] != key:
@@ -43,7 +47,7 @@ def fix_parameters(model, signals, values):
 
 def load_or_prepare(model, formulation, options, t, signals, values):
     """The system of a large model and its kernels; None if it cannot run through tables. The last result is kept with the model."""
-    if not tree_schedule.is_large(len(model.bodies)) or not tables_of(formulation):
+    if not tree_schedule.is_large(tree_schedule.size_of_model(model)) or not tables_of(formulation):
         return None
     mark = fingerprint(model, signals)
     key = (formulation, options.map, options.baumgarte, t, tuple(values.items()), mark)

@@ -177,7 +177,7 @@ class Starts:
         """The `PlainSystem` of a model that runs through tables of shared code; else None."""
         signals = dict(self.model.signals) | self.task.signals
         if (
-            not tree_schedule.is_large(len(self.model.bodies))
+            not tree_schedule.is_large(tree_schedule.size_of_model(self.model))
             or self.options.metric != large_systems.METRIC
             or self.options.needs
         ):

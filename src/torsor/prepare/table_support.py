@@ -64,7 +64,7 @@ def reason_against(model, formulation, signals, needs=(), metric=METRIC):
     metric   metric of the projection
     """
     limit = tree_schedule.tables_above()
-    if not tree_schedule.is_large(len(model.bodies)):
+    if not tree_schedule.is_large(tree_schedule.size_of_model(model)):
         return f"models of up to {limit} bodies are compiled as one graph, and this one has {len(model.bodies)}"
     if not tables_of(formulation):
         return f"formulation {formulation!r} has no class kernels"
@@ -148,6 +148,10 @@ def _reason_in_elements(model, formulation):
         return "a constraint has frames that are not numbers"
     if system.parts is None:
         return f"{_owner(system.unsupported_force)} depends on something else than motions of one joint or two bodies, and time"
+    if group := system.unsupported_group:
+        return f"{_owner(group)} is switched by events, or has numbers that are not constant"
+    if system.groups and tables_of(formulation) == TREES:
+        return f"formulation {formulation!r} has class kernels for forces along joints only, and {_owner(system.groups[0])} is none"
     for state in model.states:
         if not depends_on_motion_only(system, ca.SX(state.rate)):
             return f"state {state.name!r} depends on something else than motions, inputs and time"

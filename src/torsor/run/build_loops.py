@@ -3,9 +3,10 @@
 from concurrent.futures import ProcessPoolExecutor
 
 from ..kernels import loop_builder, loops
+from ..kernels.pair_search import SEARCH
 from ..methods.integrator import modules
 
-LOOPS = ("torsor.run.time_loop", "torsor.run.events.event_loop", "torsor.run.many.lane_loop")  # of this package
+LOOPS = ("torsor.run.time_loop", "torsor.run.events.event_loop", "torsor.run.many.lane_loop", SEARCH)  # of this package
 
 
 def ship():

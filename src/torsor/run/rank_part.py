@@ -83,7 +83,12 @@ class Part:
         if reason := table_support.reason_against(bare, self.formulation, self.signals):
             requirements = REQUIREMENTS.format(self.ranks.word, tree_schedule.tables_above())
             raise OptionError(f"{self.owner} cannot be run by {self.ranks.word}s: {requirements}; here, {reason}")
-        return large_systems.system_of(bare, self.formulation, self.signals)
+        whole = large_systems.system_of(bare, self.formulation, self.signals)
+        if whole.groups:
+            raise OptionError(
+                f"{self.owner} cannot be run by {self.ranks.word}s: {whole.groups[0].owner} searches for contacts among all bodies"
+            )
+        return whole
 
     def _requested_start(self, task):
         """q, v and p of this share at the start that the user gives, computed by rank 0 from the whole system; None: that of the

@@ -7,6 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ...forces.contact_group import ContactGroup
 from ...forces.force_data import parts_of, rows_of
 from ...joints import Joint
 from ...lie import Rn, pose_stacks
@@ -31,7 +32,8 @@ class NumericSystem:
     constraints   constraints that have rows: joints of the tree first, then `loops`
     first_loop    index of the first loop among them
     traces        traced equations of each constraint
-    forces        the forces
+    forces        the forces, without
+    groups        contacts in number
     shown         elements that occur in results
     cut           the partition of the system among ranks (`rank_system.py`); None: the system is not partitioned
     whole         the system of which this is a part: itself
@@ -48,7 +50,8 @@ class NumericSystem:
         self.tree = NumericTree(model)
         self.whole = self
         self.shown = OutputElements(model.bodies, model.joints, connections_among(model.constraints))
-        self.forces = model.forces
+        self.forces = [force for force in model.forces if not isinstance(force, ContactGroup)]
+        self.groups = [force for force in model.forces if isinstance(force, ContactGroup)]
         tree_ids = {id(joint) for joint in self.tree.joints}
         model_ids = {id(joint) for joint in model.joints}
         tree_joints = [j for j in self.tree.joints if id(j) in model_ids and has_rows(j)]
@@ -99,14 +102,15 @@ class NumericSystem:
         root_grounds = numbers_of(map(self.tree.ground, roots.tolist()))
         constraints = numbers_of_pairs([ends_of(c, trace) for c, trace in zip(self.constraints, self.traces)])
         forces = numbers_of_pairs([_bodies(parts.ends) for parts in self.parts])
-        every = np.concatenate([root_grounds, constraints.ravel(), forces.ravel()])
+        groups = [numbers_of(group.bodies) for group in self.groups]
+        every = np.concatenate([root_grounds, constraints.ravel(), forces.ravel(), *groups])
         used = np.unique(-1 - every[(every < 0) & (every != NO_BODY)])
         position = np.zeros(len(self.model.grounds), np.int32)
         position[used] = np.arange(len(used))
-        for x in (root_grounds, constraints, forces):
+        for x in (root_grounds, constraints, forces, *groups):
             ground = (x < 0) & (x != NO_BODY)
             x[ground] = -1 - position[-1 - x[ground]]
-        return Ends([self.model.grounds[k] for k in used.tolist()], roots, root_grounds, constraints, forces)
+        return Ends([self.model.grounds[k] for k in used.tolist()], roots, root_grounds, constraints, forces, groups)
 
     @property
     def grounds(self):
@@ -348,6 +352,11 @@ class NumericSystem:
                 classes.append(ForceClass(*arguments, fixed) if fixed else JointForceClass(*arguments))
                 numbers_of_classes.append(rows)
         return classes, kinds, numbers_of_classes
+
+    @property
+    def unsupported_group(self):
+        """The first group of contacts that is switched by events, or whose numbers are not constant; None if there is none."""
+        return next((g for g in self.groups if not g.searched() or self._gate(g) is not None), None)
 
     # joins
 

@@ -37,6 +37,7 @@ class Ends(NamedTuple):
     root_grounds   number of the ground of each of these links
     constraints    numbers of both ends of every constraint
     forces         numbers of both ends of every force
+    groups         for each group of contacts the number of the body or ground of every shape
     """
 
     grounds: list
@@ -44,6 +45,7 @@ class Ends(NamedTuple):
     root_grounds: np.ndarray
     constraints: np.ndarray
     forces: np.ndarray
+    groups: list
 
 
 class NumericTree:

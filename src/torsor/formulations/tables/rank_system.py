@@ -99,6 +99,7 @@ class PartSystem(NumericSystem):
         self.first_loop = int(np.count_nonzero(self.rows_of_whole < whole.first_loop))
         self.loops = self.constraints[self.first_loop :]
         self.forces = [whole.forces[k] for k in self.forces_of_whole.tolist()]
+        self.groups = []
         self._trace_constraints()
         self.shown = self._output_elements()
         self.cut = self._cut(rank, count)

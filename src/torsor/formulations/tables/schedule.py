@@ -15,6 +15,10 @@ adds a pass in which ranks (processes or threads, each with its own kernel) exch
 a contiguous array; afterwards each rank has all of it. The kernel calls a function for this, whose address is set when the
 kernel is loaded: void exchange(double* numbers, int32* counts). The numbers are ordered by rank.
 
+    s.call_pairs(classes, kinds, facts, vectors…)
+
+adds a pass over pairs of shapes that are near each other (`pair_passes.py`): a search finds them each time the kernel is called.
+
 A schedule has the same interface as a CasADi function. `unrolled` returns the equivalent graph.
 """
 
@@ -27,11 +31,13 @@ import casadi as ca
 import numpy as np
 
 from ...errors import OptionError
+from ...lookup.pair_records import FACT_COUNT, may_touch, work_size
 from .memory_plan import MemoryBlocks
 
 # the vectors of a schedule besides its inputs and outputs
 MEMORY = "memory"
 CONSTANTS = "constants"
+SEARCH_OPERATIONS = 200  # of a search for pairs, for each row
 
 
 class Pass(NamedTuple):
@@ -79,6 +85,35 @@ class Exchange(NamedTuple):
         return [0] if self.vectors == [MEMORY] else []
 
 
+class PairPass(NamedTuple):
+    """A pass that calls classes for pairs of rows that a search finds (`lookup/pair_records.py`), the lower number first.
+
+    classes   functions (motion, motion, data, data, common numbers) → what is added to both sums, and to a common one
+    kinds     pairs of kinds that the classes are for
+    columns   the kind of each row; offsets of its motion, data, sums and facts; then, the same for all rows: offsets of the common
+              numbers, of the common sum, of the memory of the search, and of the results of a class
+    sizes     how many numbers are added to the sums of a row, and to the common sum
+    """
+
+    classes: list
+    kinds: tuple
+    columns: np.ndarray
+    sizes: tuple
+    vectors: tuple = (MEMORY, CONSTANTS, MEMORY, CONSTANTS, CONSTANTS, MEMORY, MEMORY, MEMORY)
+
+    def text(self):
+        """What the native code of the pass depends on, as text."""
+        return f"pairs {self.kinds} {self.sizes} {[f.serialize() for f in self.classes]}"
+
+    def operation_count(self, operations):
+        """Operations of the pass if each row touches one other."""
+        return self.columns.shape[1] * (SEARCH_OPERATIONS + max(operations, default=0))
+
+    def memory_columns(self):
+        """Indices of the columns that contain offsets into the memory."""
+        return [k + 1 for k, vector in enumerate(self.vectors) if vector == MEMORY]
+
+
 class Constants:
     """Numbers that the kernels of one system share; equal arrays are stored once."""
 
@@ -120,7 +155,7 @@ class Schedule:
         self.label = name
         self.takes = dict(takes)
         self.gives = dict(gives)
-        self.passes: list[Pass | Exchange] = []
+        self.passes: list[Pass | Exchange | PairPass] = []
         self.memory_plan = MemoryBlocks()
         self._constants = Constants() if constants is None else constants
 
@@ -165,6 +200,14 @@ class Schedule:
             )
         self.passes.append(Exchange([vector], np.array([[offset], *([count] for count in counts)], np.int32)))
 
+    def call_pairs(self, classes, kinds, columns, sizes):
+        """Append a pass over pairs of rows that are near each other: see `PairPass`. Returns nothing; sums are changed in place."""
+        count = columns.shape[1]
+        rows = [np.full(count, self.reserve(size)) for size in (work_size(count), 2 * sizes[0] + sizes[1])]
+        columns = np.vstack([columns, *rows]).astype(np.int32)
+        classes = [f if f.is_a("SXFunction") else f.expand() for f in classes]
+        self.passes.append(PairPass(classes, tuple(kinds), columns, tuple(sizes)))
+
     def replace_classes(self, change):
         """A schedule with each class replaced by change(class); the schedule itself if no class changes."""
         changed = [[change(f) for f in one.classes] for one in self.passes]
@@ -172,13 +215,18 @@ class Schedule:
             return self
         other = copy(self)
         pairs = zip(changed, self.passes)
-        other.passes = [one._replace(classes=new) if isinstance(one, Pass) else one for new, one in pairs]
+        other.passes = [one if isinstance(one, Exchange) else one._replace(classes=new) for new, one in pairs]
         return other
 
     @property
     def exchanges(self):
         """True if the schedule contains an exchange between ranks."""
         return any(isinstance(one, Exchange) for one in self.passes)
+
+    @property
+    def searches(self):
+        """True if the schedule searches for pairs."""
+        return any(isinstance(one, PairPass) for one in self.passes)
 
     def _sizes(self):
         """Sizes of all vectors by name."""
@@ -287,6 +335,9 @@ class Schedule:
         cells |= {name: [ca.SX(0)] * size for name, size in {**self.gives, MEMORY: self.memory_plan.size}.items()}
         cells[CONSTANTS] = [ca.SX(float(x)) for x in self.constants]
         for one in self.passes:
+            if isinstance(one, PairPass):
+                _unroll_pairs(one, cells, self.constants)
+                continue
             for kind, *offsets in one.columns.T.tolist():
                 f = one.classes[kind]
                 ends = zip(one.vectors, offsets)
@@ -298,6 +349,25 @@ class Schedule:
                     cells[vector][at : at + result.nnz()] = result.nonzeros()
         results = [_column(cells[name]) for name in self.gives]
         return ca.Function(self.label, list(inputs.values()), results, self.name_in(), self.name_out())
+
+
+def _unroll_pairs(one, cells, constants):
+    """Add the results of all pairs of a pass, whether they are near each other or not."""
+    memory, fixed = cells[MEMORY], cells[CONSTANTS]
+    rows = one.columns.T.tolist()
+    facts = [constants[row[4] : row[4] + FACT_COUNT] for row in rows]
+    own, common = one.sizes
+    for j, b in enumerate(rows):
+        for i, a in enumerate(rows[:j]):
+            if (a[0], b[0]) not in one.kinds or not may_touch(facts, i, j):
+                continue
+            f = one.classes[one.kinds.index((a[0], b[0]))]
+            vectors = [(memory, a[1]), (memory, b[1]), (fixed, a[2]), (fixed, b[2]), (fixed, a[5])]
+            given = [_column(cells_of[at : at + f.nnz_in(n)]) for n, (cells_of, at) in enumerate(vectors)]
+            added = f(*given).nonzeros()
+            for at, first, size in ((a[3], 0, own), (b[3], own, own), (a[6], 2 * own, common)):
+                for k in range(size):
+                    memory[at + k] = memory[at + k] + added[first + k]
 
 
 @lru_cache(16)

@@ -6,9 +6,11 @@ import casadi as ca
 import numpy as np
 
 from ...elements.quantity import time
+from ...lookup.pair_records import FACT_COUNT
 from ...model.body import Placed
 from ...model.include import owners_in
 from ..algebra.lie_derivative import velocities
+from ..pair_classes import data_of_group, facts_of_group, numbers_of_group, pair_classes
 from .expression_passes import MotionPlaces
 from .further_values import FurtherValues
 from .group_schedule import call_in_blocks
@@ -193,7 +195,30 @@ class Passes:
             offsets = [first, *motions.T, self.force_data[chosen], inputs, *before.T, total[0], *after.T, total[1]]
             s.call(functions, vectors, kinds, offsets)
         self._apply_joint_forces(s, motion, along, wrenches, zeros)
+        for group, ends in zip(self.system.groups, self.system.ends.groups):
+            self._apply_group(s, motion, group, ends, wrenches, sums)
         return wrenches, sums
+
+    def _apply_group(self, s, motion, group, ends, wrenches, sums):
+        """Append the wrenches of a group of contacts on bodies: sums of their own, which begin with those so far."""
+        classes = pair_classes(group)
+        bodies = np.unique(ends[ends >= 0])
+        own = allocate_blocks(s, np.full(len(bodies), SIX))
+        of_ground, total = s.reserve(SIX), s.reserve(2)
+        copies = [(own[k] + i, at + i) for k, at in enumerate(wrenches[bodies].tolist()) for i in range(SIX)]
+        copies += [(total + i, sums[0] + i) for i in range(2)]
+        target, source = np.array(copies).T
+        call_in_blocks(s, lambda x: x, ["memory", "memory"], [source, target])
+        s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [of_ground]])
+        wrenches[bodies], sums[0] = own, total
+        count = len(ends)
+        at = np.where(ends >= 0, own[np.searchsorted(bodies, ends) % max(len(bodies), 1)], of_ground)
+        facts = self.constants.keep(facts_of_group(group, ends))
+        data = constant_rows(self.constants, data_of_group(group))
+        numbers = self.constants.keep(numbers_of_group(group))
+        rows = [group.kinds, self.motion_offsets(motion, ends), data, at, facts + FACT_COUNT * np.arange(count)]
+        rows += [np.full(count, numbers), np.full(count, total)]
+        s.call_pairs(classes.functions, classes.kinds, np.array(rows), (SIX, 2))
 
     def _wrench_offsets(self, s, ends, motion, wrenches, zeros):
         """Offsets for elements that act between two ends: motions of the ends, wrenches on them before and after each element.

@@ -74,7 +74,9 @@ class Outputs:
         self.zeros = s.reserve(WRENCH)
         s.call([ca.Function("none", [time], [ca.SX.zeros(WRENCH)])], ["t", "memory"], [0], [[0], [self.zeros]])
         self.loops = (
-            LoopOutputs(kernels, s, self.offsets, self.row) if self.system.loops or self.system.forces else None
+            LoopOutputs(kernels, s, self.offsets, self.row)
+            if self.system.loops or self.system.forces or self.system.groups
+            else None
         )
         self._outward()
         self._inward()

@@ -8,6 +8,7 @@ import numpy as np
 from ...elements import quantity
 from ...elements.quantity import time
 from ...errors import OptionError
+from ...forces.contact_group import ContactGroup
 from .numeric_tree import NumericTree
 from .recursion_classes import INERTIA, AlignedLinks, build_classes, rows_as_bytes
 from .schedule import Constants, Schedule
@@ -19,6 +20,11 @@ DEFAULT_TABLES_ABOVE = 64  # straight-line code of larger models would take long
 def is_large(count):
     """True if a model with this number of bodies is run through tables of class kernels."""
     return count > tables_above()
+
+
+def size_of_model(model):
+    """The number of bodies of a model; that of the pairs in a group of contacts if there are more."""
+    return max([len(model.bodies), *(force.pair_count() for force in model.forces if isinstance(force, ContactGroup))])
 
 
 def tables_above():
