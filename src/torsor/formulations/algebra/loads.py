@@ -14,6 +14,7 @@ import casadi as ca
 
 from ...elements.quantity import time
 from ...errors import ModelError
+from ...lookup.lookup_calls import plain
 from .algebraic_loops import reaction_symbols
 from .lie_derivative import gradient, velocities
 from .safe_norm import regularise_norms
@@ -83,7 +84,7 @@ class Loads:
             e = self._effort(force, index, gate * effort)
             for body in self.substitution.bodies(u):
                 v = velocities(body)
-                J = ca.jacobian(u, v)
+                J = plain(ca.jacobian(u, v))
                 if ca.depends_on(ca.vec(J), v):
                     raise ModelError(
                         f"{force.owner}: the velocity of an effort must be linear in the bodies' velocities"
