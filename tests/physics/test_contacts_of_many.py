@@ -158,3 +158,9 @@ def _turn(axis):
     R = np.eye(3)
     R[i, i], R[i, j], R[j, i], R[j, j] = c, -s, s, c
     return R
+
+
+def test_threads_refuse_what_searches_among_all_bodies(monkeypatch):
+    monkeypatch.setenv(TABLES_ABOVE, "4")
+    with pytest.raises(ts.OptionError, match="contact-group 'touch' searches for contacts among all bodies"):
+        ts.simulate(heap(), 0.01, step=1e-3, threads=2)
