@@ -17,6 +17,7 @@ ORDER = [
     {"elements"},
     {"lookup"},
     {"events"},
+    {"fmus"},
     {"joints"},
     {"constraints"},
     {"forces"},

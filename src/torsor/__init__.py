@@ -69,6 +69,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .events.controller import Controller
     from .exchange import read
     from .fmi.export_fmu import export_fmu
+    from .fmus.fmu import FMU
     from .forces.buoyancy import Buoyancy
     from .forces.bushing import Attraction, Bushing
     from .forces.cables.belt import Belt
@@ -128,8 +129,8 @@ __version__ = "0.2.0"
 __all__ = [
     "AccuracyWarning", "Action", "AngularVelocity", "AssemblyError", "Backlash", "Baumgarte", "Body", "Breakable",
     "Clutch", "CompliantContact", "ConservedMomentum", "Constraint", "Contact", "ContactGroup", "Controller", "CosineTorque",
-    "CutoffSpring", "Cylindrical", "DiskOnPlane", "Distance", "Drive", "EnergyForce", "Event", "Fixed", "FixedPoint", "Force",
-    "Free", "Friction", "Gravity", "Ground", "HintWarning", "Holonomic", "Independent", "Joint", "JointForce", "KnifeEdge",
+    "CutoffSpring", "Cylindrical", "DiskOnPlane", "Distance", "Drive", "EnergyForce", "Event", "FMU", "Fixed", "FixedPoint",
+    "Force", "Free", "Friction", "Gravity", "Ground", "HintWarning", "Holonomic", "Independent", "Joint", "JointForce", "KnifeEdge",
     "LeastSquares", "Limit", "Lock", "Model", "ModelError", "Motion", "NoProjection", "NoRotation", "Nonholonomic",
     "OneSided", "OptionError", "Parameter", "Partition", "Planar", "PlanarTranslation", "PointForce", "PointOnPlane",
     "Post", "Prismatic", "ResultError", "Revolute", "RollingDisk", "RollingSphere", "RunError", "Schoenflies",

@@ -25,7 +25,7 @@ _HOMES = {  # folders, or files, whose classes register themselves, by kind
     "force": ["forces"], "format": ["exchange", "store.model_files.yaml_format", "cad.step_format"],
     "formulation": ["formulations"], "group": ["lie"],
     "integrator": ["methods.integrators"], "joint": ["joints"], "projection": ["methods.projections"],
-    "rule": ["constraints", "forces", "events"],
+    "rule": ["constraints", "forces", "events", "fmus.fmu"],
 }  # fmt: skip
 
 

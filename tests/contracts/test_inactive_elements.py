@@ -8,7 +8,12 @@ from scenes import scene
 
 import torsor as ts
 
-KINDS = {key: cls for kind in ("joint", "constraint", "force", "rule") for key, cls in ts.registered(kind).items()}
+KINDS = {
+    key: cls
+    for kind in ("joint", "constraint", "force", "rule")
+    for key, cls in ts.registered(kind).items()
+    if cls.variants
+}
 
 
 def motion(cls=None):

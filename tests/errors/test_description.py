@@ -67,6 +67,7 @@ ELEMENTS = [
     for f in fields(cls)
     if f.name not in ("placed", "arm", "arms", "height", "trusted", "kinds", "sizes", "places", "counts")
     and not (key == "gravity")
+    and cls.variants
 ]
 
 

@@ -123,7 +123,7 @@ SOME = ("long double", "long doubles", "complex array", "date", "stranger")
 @pytest.mark.parametrize("odd", [(REAL | NONE)[name] for name in SOME], ids=SOME)
 def test_elements_take_or_refuse_odd_numbers_in_every_field(odd):
     for kind in ("joint", "constraint", "force", "rule"):
-        for cls in ts.registered(kind).values():
+        for cls in filter(lambda cls: cls.variants, ts.registered(kind).values()):
             for field in fields(cls)[1:]:  # all but the name
                 model, things = scene()
                 variant = cls.variants[0]

@@ -22,7 +22,9 @@ import torsor as ts
 
 INTERVALS = 4  # of a run, in which inputs are constant
 OUTPUTS = 7  # intervals of outputs, none of which is an instant at which inputs jump
-KINDS = [cls for kind in ("joint", "constraint", "force", "rule") for cls in ts.registered(kind).values()]
+KINDS = [
+    cls for kind in ("joint", "constraint", "force", "rule") for cls in ts.registered(kind).values() if cls.variants
+]
 
 
 def judge_variant(seed, name, **options):

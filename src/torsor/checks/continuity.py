@@ -22,7 +22,7 @@ from ..elements.quantity import time
 from ..errors import AccuracyWarning, ModelError
 from ..formulations.fingerprint import is_time_independent
 from ..lookup.interval_search import stored_table
-from ..lookup.lookup_calls import is_piece, piece
+from ..lookup.lookup_calls import piece, pieces
 
 SWITCHING_SAMPLES = 600  # number of sampled times of a function that switches
 SMOOTH_SAMPLES = 100  # number of sampled times of a function that does not
@@ -123,6 +123,7 @@ def _switches(f, state, changing):
     hidden = {s.element_hash() for s in [*state, *ca.symvar(changing)]}
     symbols = ca.symvar(f)
     F = ca.Function("f", symbols, [f])
+    lookups = pieces(F)
     work: dict = {}
     for k in range(F.n_instructions()):
         op, out, ins = F.instruction_id(k), F.instruction_output(k), F.instruction_input(k)
@@ -134,7 +135,7 @@ def _switches(f, state, changing):
             work[out[0]] = None if symbols[ins[0]].element_hash() in hidden else symbols[ins[0]]
         elif op == ca.OP_CALL:
             arguments = [work[i] for i in ins]
-            timed = is_piece(ins) and all(x is not None for x in arguments)
+            timed = k in lookups and all(x is not None for x in arguments)
             results = piece(len(arguments) - 1, len(out))(*arguments) if timed else [None] * len(out)
             work.update(zip(out, [x if x is None else ca.SX(x) for x in results]))
             yield from [x for x in _table_ends(*arguments) if ca.depends_on(x, time)] if timed else []

@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from ..elements.quantity import time
-from ..lookup.lookup_calls import is_piece, piece
+from ..lookup.lookup_calls import piece, pieces
 
 LEAST_SAMPLES = 1000  # samples of a run
 SAMPLES_PER_PERIOD = 16  # of a sine in φ
@@ -66,6 +66,7 @@ def conditions(column, known):
     at integers."""
     symbols = ca.symvar(column)
     F = ca.Function("f", symbols, [column])
+    lookups = pieces(F)
     work: dict[int, Any] = {}  # expressions of known symbols, by work register; None for others
     for k in range(F.n_instructions()):
         op, out, ins = F.instruction_id(k), F.instruction_output(k), F.instruction_input(k)
@@ -78,7 +79,7 @@ def conditions(column, known):
         elif any(work[i] is None for i in ins):
             work.update(dict.fromkeys(out))
         elif op == ca.OP_CALL:
-            call = piece(len(ins) - 1, len(out)).call if is_piece(ins) else None
+            call = piece(len(ins) - 1, len(out)).call if k in lookups else None
             results = [None] * len(out) if call is None else call([work[i] for i in ins])
             work.update(zip(out, [x if x is None else ca.SX(x) for x in results]))
         else:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..elements import quantity
 from ..errors import ModelError, OptionError
+from ..fmus.fmu import refuse_fmus
 from ..kernels.c_tables import CTables
 from ..kernels.emit_c import c_function, number
 from ..methods.integrators.tableaus import Tableau
@@ -77,6 +78,7 @@ def c_text(model: Model, name: str, step: float, method: str, formulation: str, 
 def _refuse_unsupported(model):
     if not isinstance(model, Model):
         raise OptionError(f"export_c: give a torsor.Model, got {quantity.show(model)}")
+    refuse_fmus(model, "export_c")
     if changes_structure(model):
         named = [e.owner for e in model.events[:1]] or [e.owner for e in model.switched_elements[:1]]
         raise ModelError(f"export_c: {model.owner} has events ({named[0]}), which C export does not support yet")

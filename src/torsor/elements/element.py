@@ -135,6 +135,8 @@ class Element(Owned):
     starts_active   default of `acts`
     optional   names of its bodies and joints that may be None
     texts      names of arguments that are texts or lists of texts, and no names of elements or signals
+    files      names of arguments that are paths of files; in a model file relative to its folder
+    unsaved    why it cannot be part of a component file; empty: it can
     armable    True: the element watches the motion, and whether it acts follows from that (contacts, stops, dry friction,
                rules). It is armed or disarmed: while it is disarmed it neither acts nor is watched
     one_sided       True: a contact or a stop, whose `gaps` may only open
@@ -152,6 +154,8 @@ class Element(Owned):
     drawn_axis: ClassVar[str] = "axis"
     not_drawn: ClassVar[str] = ""
     texts: ClassVar[tuple[str, ...]] = ()
+    files: ClassVar[tuple[str, ...]] = ()
+    unsaved: ClassVar[str] = ""
     world: ClassVar[Any] = None
     _frozen: ClassVar[bool] = True
     acts: ClassVar[bool | None] = None

@@ -237,6 +237,10 @@ class Controller(Rule):
         """The inputs of the function, one by one."""
         return self.found[1]
 
+    def instant(self, count: float, inputs: Any) -> float:
+        """When it is called after so many calls [s]."""
+        return self.samples.instant(count)
+
     def statements(self) -> list[Statement]:
         column = lambda x: ca.vertcat(ca.SX(0, 1), *x)
         outputs, after = self._laws()

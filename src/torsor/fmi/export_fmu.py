@@ -16,6 +16,7 @@ from typing import Any
 from ..elements import quantity
 from ..errors import ModelError, OptionError
 from ..events.controller import Controller
+from ..fmus.fmu import refuse_fmus
 from ..methods.integrators.tableaus import Tableau
 from ..model.model import Model
 from ..prepare.prepare import changes_structure
@@ -158,6 +159,7 @@ def refuse_unsupported(model: Any) -> None:
                 f"export_fmu: {rule.owner} is a function in Python, which an FMU cannot contain: write it with compiled=True or "
                 "as expressions, or leave it out and make what it sets inputs of the FMU"
             )
+    refuse_fmus(model, "export_fmu")
     if changes_structure(model):
         named = [e.owner for e in model.events[:1]] or [e.owner for e in model.switched_elements[:1]]
         raise ModelError(f"export_fmu: {model.owner} has events ({named[0]}), which FMUs do not support yet")

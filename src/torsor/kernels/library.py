@@ -66,6 +66,11 @@ class Kernel:
         """Tables of all kernels of its library that are schedules."""
         return self._owner[1]
 
+    @property
+    def looked_up(self):
+        """The tables, and the functions of other programs, that the kernels of its library look up."""
+        return self._owner[3]
+
     @cached_property
     def _function(self):
         return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (self.n_in + self.n_out + 1))(self.address)

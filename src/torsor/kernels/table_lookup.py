@@ -3,6 +3,9 @@
 A kernel knows a table by its place among those of its library, `table_0`, `table_1` …: symbols that stand for addresses of
 records and are given when the code is loaded. Code therefore does not depend on what is in a table, nor on its size. Since a
 table may be anywhere in memory, its whole address is stored with the code, in `table_0_at` and so on.
+
+What has more than two arguments is a function of another program: its record begins with the address of
+row = function(record, arguments).
 """
 
 from struct import unpack
@@ -23,14 +26,28 @@ def lines(n, operands, results):
     operands   the place of the table, as a constant, and the arguments
     """
     name, arguments = f"table_{int(unpack('>d', bytes.fromhex(operands[0][2:]))[0])}", operands[1:]
-    search = f"table_row{len(arguments)}"
-    given = ", ".join([f"ptr %q{n}", *[f"double {x}" for x in arguments]])
     texts = [
         f"%r{n}_{k} = getelementptr double, ptr %r{n}, i64 {k}\n%{n + k} = load double, ptr %r{n}_{k}\n"
         for k in range(results)
     ]
-    texts[0] = f"%q{n} = load ptr, ptr @{name}_at\n%r{n} = call ptr @{search}({given})\n" + texts[0]
+    head = f"%q{n} = load ptr, ptr @{name}_at\n"
+    if len(arguments) > 2:
+        texts[0] = head + _foreign(n, arguments) + texts[0]
+        return texts, {(name, 0)}
+    search = f"table_row{len(arguments)}"
+    given = ", ".join([f"ptr %q{n}", *[f"double {x}" for x in arguments]])
+    texts[0] = head + f"%r{n} = call ptr @{search}({given})\n" + texts[0]
     return texts, {(name, 0), (search, 0)}
+
+
+def _foreign(n, arguments):
+    """IR of the call of a function of another program, with its arguments in memory."""
+    stores = "".join(
+        f"%g{n}_{k} = getelementptr double, ptr %g{n}, i64 {k}\nstore double {x}, ptr %g{n}_{k}\n"
+        for k, x in enumerate(arguments)
+    )
+    call = f"%f{n} = load ptr, ptr %q{n}\n%r{n} = call ptr %f{n}(ptr %q{n}, ptr %g{n})\n"
+    return f"%g{n} = alloca [{len(arguments)} x double]\n{stores}{call}"
 
 
 def declarations(symbols):

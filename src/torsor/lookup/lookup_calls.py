@@ -5,6 +5,9 @@
 The results of `piece` are constant between breaks: their derivatives are zero, and those of f follow from the polynomial, to any
 order and by any kind of differentiation. CasADi evaluates `piece` by a call of Python, native code by a search. CasADi keeps
 calls of its derivatives in a graph, although they are zero; `without_derivative_calls` removes them.
+
+Functions of other programs (FMUs) are called in the same way, with any number of arguments: what is stored under their number
+then calculates its row, and has a Jacobian, a function of the same kind under another number.
 """
 
 from functools import cache
@@ -19,7 +22,7 @@ NAME = "torsor_table"  # part of the names of all these functions and of their d
 
 
 class Piece(ca.Callback):
-    """The function `piece` for a number of arguments (one or two) and a number of results (width)."""
+    """The function `piece` for a number of arguments (of tables one or two) and a number of results (width)."""
 
     def __init__(self, arguments, width):
         ca.Callback.__init__(self)
@@ -44,10 +47,23 @@ class Piece(ca.Callback):
         return True
 
     def get_forward(self, count, name, ins, outs, options):
-        return self._zero(count, name, ins, outs)
+        return (
+            self._zero(count, name, ins, outs) if self.arguments <= 2 else self._product(count, name, ins, outs, True)
+        )
 
     def get_reverse(self, count, name, ins, outs, options):
-        return self._zero(count, name, ins, outs)
+        return (
+            self._zero(count, name, ins, outs) if self.arguments <= 2 else self._product(count, name, ins, outs, False)
+        )
+
+    def _product(self, count, name, ins, outs, forward):
+        """Return the derivative of a function of another program: products with its Jacobian, under the next number."""
+        taken = 1 + self.arguments
+        given = [ca.SX.sym(word, 1, 1 if k < taken + self.width else count) for k, word in enumerate(ins)]
+        seeds = ca.vertcat(*given[taken + self.width :])
+        J = _matrix(lookup(given[0] + 1, given[1:taken], self.width * self.arguments), self.arguments)
+        product = J @ seeds[1:, :] if forward else ca.vertcat(ca.SX.zeros(1, count), J.T @ seeds)
+        return ca.Function(name, given, ca.vertsplit(product), ins, outs)
 
     def _zero(self, count, name, ins, outs):
         """Return the derivative in `count` directions: zero."""
@@ -93,14 +109,39 @@ def calls(f):
     return bool(called)
 
 
-def is_piece(operands):
-    """True if a call with these operands is one of `piece`; its derivatives have more operands."""
-    return len(operands) <= 3
+def pieces(f):
+    """The instructions of a function that call `piece` itself, and not a derivative of it, with the number that each passes."""
+    constants: dict[int, float] = {}
+    found: dict[int, float] = {}
+    for k in range(f.n_instructions() if f.find_functions() else 0):
+        op = f.instruction_id(k)
+        if op == ca.OP_CALL:
+            operands = f.instruction_input(k)
+            number = constants.get(operands[0])
+            if number is not None and _is_value(number, len(operands)):
+                found[k] = number
+        if op != ca.OP_OUTPUT:
+            for cell in f.instruction_output(k):
+                constants.pop(cell, None)
+        if op == ca.OP_CONST:
+            constants[f.instruction_output(k)[0]] = f.instruction_constant(k)
+    return found
+
+
+def _is_value(number, operands):
+    """True if a call with this number and so many operands is one of `piece`; its derivatives have more operands."""
+    table = stored_table(number)
+    return operands == 1 + len(table.axes) if table is not None else operands <= 3
 
 
 def lookup(number, u, width):
     """Call `piece` with expressions and return its results."""
     return [ca.SX(x) for x in piece(len(u), width)(number, *u)]
+
+
+def _matrix(entries, columns):
+    """A matrix of entries that are given row by row."""
+    return ca.reshape(ca.vertcat(*entries), columns, len(entries) // columns).T
 
 
 def apply_operation(op, operands):
@@ -127,12 +168,32 @@ def rebuild_graph(f, inputs, call=lookup, apply=apply_operation):
             results[out[0]][out[1]] = work[ins[0]]
         elif op != ca.OP_CALL:
             work[out[0]] = apply(op, [work[i] for i in ins])
-        elif is_piece(ins):
+        elif _is_value(float(work[ins[0]]), len(ins)):
             number, *u = [work[i] for i in ins]
             work.update(zip(out, call(number, u, len(out))))
-        else:  # a derivative
-            work.update(zip(out, [ca.SX(0)] * len(out)))
+        else:
+            work.update(zip(out, _derivative(work, ins, len(out), call)))
     return results
+
+
+def _derivative(work, operands, results, call):
+    """The results of a call of a derivative: of tables zero, else products with the Jacobian J, row by row.
+
+    Its operands are those of `piece`, the results of `piece`, and the seeds, all directions of one after the other: those of a
+    forward derivative belong to the operands, those of a reverse one to the results of `piece`.
+    """
+    number = work[operands[0]]
+    table = stored_table(float(number))
+    jacobian = getattr(table, "jacobian", None)
+    if jacobian is None:
+        return [ca.SX(0)] * results
+    taken, width = 1 + len(table.axes), table.width
+    u, seeds = [work[k] for k in operands[1:taken]], [work[k] for k in operands[taken + width :]]
+    J = _matrix(call(ca.SX(jacobian), u, width * len(u)), len(u))
+    forward = results % width == 0 and len(seeds) == taken * (results // width)
+    seeds_of = ca.reshape(ca.vertcat(*seeds), -1, taken if forward else width).T
+    product = J @ seeds_of[1:, :] if forward else ca.vertcat(ca.SX.zeros(1, seeds_of.shape[1]), J.T @ seeds_of)
+    return ca.vertsplit(ca.vec(product.T))
 
 
 def without_derivative_calls(f, renamed=None):

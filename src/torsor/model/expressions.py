@@ -8,7 +8,7 @@ and carried out again, with new symbols, where it is read. (CasADi's own text of
 name libraries to be loaded.)
 
 A lookup in a table gives several results at once: its first is a step of its own, "PIECE_5" for one that gives 5, the others are
-steps "NEXT". Where there is a second argument, a step "SECOND" precedes it.
+steps "NEXT". Where there are more arguments, a step "SECOND" for each of them precedes it.
 """
 
 import json
@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from ..lookup.interval_search import stored_table
-from ..lookup.lookup_calls import calls, is_piece, piece, without_derivative_calls
+from ..lookup.lookup_calls import calls, piece, pieces, without_derivative_calls
 
 CONSTANT, SYMBOL, RESULT = "CONST", "INPUT", "OUTPUT"
 UNARY = frozenset(
@@ -31,7 +31,6 @@ BINARY = frozenset(
 CODES = {name: getattr(ca, f"OP_{name}") for name in (CONSTANT, SYMBOL, RESULT, *UNARY, *BINARY)}
 NAMES = {code: name for name, code in CODES.items()}
 PIECE, NEXT, SECOND = "PIECE", "NEXT", "SECOND"
-LOOKUPS = frozenset([NEXT, SECOND, *[f"{PIECE}_{n}" for d in (0, 1, 3) for n in (2 + d, 2 + (d + 1) ** 2)]])
 MOST = 10**6  # entries of an expression
 
 
@@ -42,8 +41,9 @@ def to_data(expressions, symbols):
     names: dict[str, int] = {}
     steps: list[list[int]] = []
     constants: list[float] = []
+    lookups = pieces(f)
     for k in range(f.n_instructions()):
-        if f.instruction_id(k) == ca.OP_CALL and is_piece(f.instruction_input(k)):
+        if k in lookups:
             steps += _lookup(names, f.instruction_input(k), f.instruction_output(k))
             continue
         name = NAMES.get(f.instruction_id(k))
@@ -79,7 +79,7 @@ def _lookup(names, taken, places):
 def read(data, symbols):
     """The expressions, of other symbols. ValueError, KeyError or IndexError where the data make no sense."""
     names = data["operations"]
-    if unknown := [name for name in names if name not in CODES and name not in LOOKUPS]:
+    if unknown := [name for name in names if name not in CODES and not is_lookup(name)]:
         raise ValueError(f"unknown operation {unknown[0]!r}")
     nonzeros: list[list[Any]] = [[None] * len(rows) for _, rows, _ in data["shapes"]]
     work: list[Any] = [ca.SX(0)] * int(data["work"])
@@ -94,10 +94,10 @@ def read(data, symbols):
         elif name == SYMBOL:
             work[place] = symbols[a]
         elif name == SECOND:
-            second = [work[a]]
+            second = [*second, work[a]]
         elif name == NEXT:
             work[place] = ca.SX(found[a])
-        elif name in LOOKUPS:
+        elif is_lookup(name):
             found, second = _call_lookup(work[a], [work[b], *second], int(name.split("_")[1])), []
             work[place] = ca.SX(found[0])
         elif name in UNARY:
@@ -105,6 +105,11 @@ def read(data, symbols):
         else:
             work[place] = ca.SX.binary(CODES[name], work[a], work[b])
     return [ca.SX(_pattern(shape), ca.vertcat(*x, ca.SX(0, 1))) for shape, x in zip(data["shapes"], nonzeros)]
+
+
+def is_lookup(name):
+    """True for the name of a step of a lookup."""
+    return name in (NEXT, SECOND) or (name.startswith(f"{PIECE}_") and name[len(PIECE) + 1 :].isdecimal())
 
 
 def _call_lookup(number, arguments, width):

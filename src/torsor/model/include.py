@@ -188,6 +188,8 @@ class Copying:
             return self.to_parent_symbols(value)
         if isinstance(value, (tuple, list)):
             return type(value)(self.counterpart(v) for v in value)
+        if type(value) is dict:
+            return {name: self.counterpart(v) for name, v in value.items()}
         return value
 
     def elements(self):

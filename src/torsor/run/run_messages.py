@@ -28,6 +28,8 @@ def message(runner, status):
         message += ", or is too stiff for an explicit method (then take method='radau5')"
     if status == NOT_SOLVED:
         return message + _unsolved_step(runner)
+    if status == NOT_FINITE and (failures := failures_of_other_programs(runner)):
+        return f"{message}: {failures}"
     undefined = _undefined_elements(runner, LOOK_AHEAD * runner.until)
     if undefined or status == NOT_FINITE:
         return message + (
@@ -41,6 +43,12 @@ def message(runner, status):
             "mechanism passes a singular position; a larger tolerance steps over it)"
         )
     return message
+
+
+def failures_of_other_programs(runner):
+    """Why functions of other programs (FMUs) had no value."""
+    contents = [table.content for kernel in runner.built.values() for table in kernel.looked_up]
+    return "; ".join(dict.fromkeys(why for x in contents if (why := getattr(x, "failure", ""))))
 
 
 def _unsolved_step(runner):

@@ -148,6 +148,8 @@ class Writer:
             self.things[index] = ["dict", pairs]
         else:
             owner = getattr(x, "owner", owner)
+            if reason := getattr(x, "unsaved", ""):
+                raise ModelError(f"{owner}: {reason}")
             x = self._storable(x)
             attributes = {k: self.value(v, owner, k) for k, v in self._attributes(x)}
             self.things[index] = [self.names[type(x)], attributes]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...prepare import event_codes
+from ..run_messages import failures_of_other_programs
 
 REPEATED = 20  # last events of an instant, whose elements a message names
 LISTED = 6  # elements that a message names at most
@@ -26,10 +27,11 @@ def message(runner, status):
             f"controller {name.rpartition('.')[0]!r}: an output would move a constraint by {off} at once (t = {t:.9g} s). Outputs "
             "are held and change in steps: let a drive follow a state whose rate is the output (model.state), or let a force act"
         )
+    why = failures_of_other_programs(runner) if status == w.NOT_A_NUMBER else ""
     return {
         w.ENDED: f"ended by event {name!r}",
         w.NEEDS_STRUCTURE: f"event {name!r} cannot happen: {runner.refused}",
-        w.NOT_A_NUMBER: f"event {name!r}: its condition, or a value that it sets, is not a number at t = {t:.9g} s",
+        w.NOT_A_NUMBER: f"event {name!r}: {why or 'its condition, or a value that it sets, is not a number'} at t = {t:.9g} s",
         w.NOT_SATISFIED: (
             f"event {name!r} engages constraints that are far from satisfied, or moves them: the largest residual is {off}. "
             "Engage them where they hold, or allow the bodies to be moved with engage(..., snap=True)"

@@ -314,7 +314,7 @@ class EventRunner(Runner):
     def snapshot(self):
         facts, arrays = super().snapshot()
         facts["structures"] = [[s.key, s.choice.facts, s.watches] for s in self.structures.known]
-        return facts | {"drained": self.drained}, arrays | self.controllers.snapshot()
+        return facts | {"drained": self.drained}, arrays | self.controllers.snapshot(self.state.p)
 
     def _stored_records(self):
         return super()._stored_records() | {"events": self.events}

@@ -1,4 +1,4 @@
-"""Functions of the user that are called in the middle of a run: those of controllers.
+"""Functions that are called in the middle of a run: those of controllers, which a user has written, and those of FMUs.
 
 The compiled loop stops at a sample instant with the values of the inputs in the slots of the trial state. The function is called,
 its answer is written to the controller's memories, and the loop goes on with the same instant. A state that is not made of
@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from ...elements.conversion import LARGEST, show
-from ...errors import OptionError, TimingWarning
+from ...errors import OptionError, TimingWarning, TorsorError
 from ...events.controller_checks import pickle_state
 
 STATE = "controller:"  # before the names of what is saved
@@ -39,6 +39,7 @@ class Controllers:
         self.failure, self.reason, self.goes_on = None, "", False
         self.calls = {event: ControllerCall(program, event, *facts) for event, facts in program.calls.items()}
         self.objects = {a.controller.name: a for a in self.calls.values() if a.controller.initial}
+        self.others = {a.controller.name: a for a in self.calls.values() if hasattr(a.controller, "saved_state")}
 
     def begin(self):
         """As at the start of a run."""
@@ -46,9 +47,11 @@ class Controllers:
         for call in self.objects.values():
             call.object = pickle.loads(call.controller.initial)
 
-    def snapshot(self):
-        """States that are objects, as arrays of bytes."""
-        saved = {name: pickle_state(call.object, call.controller.owner) for name, call in self.objects.items()}
+    def snapshot(self, p):
+        """States that are objects, and those of other programs that p names, as arrays of bytes."""
+        saved = {name: call.controller.saved_state(call.place, p) for name, call in self.others.items()}
+        saved = {name: content for name, content in saved.items() if content is not None}
+        saved |= {name: pickle_state(call.object, call.controller.owner) for name, call in self.objects.items()}
         return {f"{STATE}{name}": np.frombuffer(content, np.uint8) for name, content in saved.items()}
 
     def restore(self, arrays):
@@ -61,6 +64,9 @@ class Controllers:
             except Exception as error:  # whatever a user's class raises
                 why = f"{type(error).__name__}: {error}"
                 raise OptionError(f"{call.controller.owner}: its state cannot be restored, {why}") from error
+        for name, call in self.others.items():
+            if (content := arrays.get(f"{STATE}{name}")) is not None:
+                call.controller.restore_state(content.tobytes())
 
     def answer(self, event, slots, p):
         """Call the function of an event, and write its answer to p. Returns whether there is one."""
@@ -74,7 +80,8 @@ class Controllers:
             if not isinstance(error, Exception):
                 raise
             self.failure = call.raised
-            self.reason = f"{call.controller.owner}: {error} at t = {call.time:.9g} s"
+            text = str(error).removeprefix(f"{call.controller.owner}: ")
+            self.reason = f"{call.controller.owner}: {text} at t = {call.time:.9g} s"
             return False
         if call.slow():
             warnings.warn(call.pace(), TimingWarning, stacklevel=2)
@@ -85,20 +92,20 @@ class ControllerCall:
     """One controller: where its inputs are, and where its answer goes."""
 
     def __init__(self, program, event, controller, slot):
-        place = lambda memory: program.places[id(memory)]
+        self.place = place = lambda memory: program.places[id(memory)]
         self.controller, self.inputs = controller, slice(slot, slot + len(controller.signals))
         self.answers = np.array([place(memory) for memory in controller.answers], np.int64)
         self.states = np.array([place(memory) for memory in controller.states.values()], np.int64)
-        self.count, self.samples = place(controller.counts[0]), controller.samples
+        self.count, self.period = place(controller.counts[0]), getattr(controller, "period", np.inf)
         self.time, self.raised, self.object = 0.0, None, None
         self.calls, self.late, self.seconds, self.warned = 0, 0, 0.0, False  # seconds: of calls that were late
 
     def values(self, slots, p):
         """Outputs and next state, as numbers, and the state as an object; an error that says what is wrong with them."""
         c, self.raised = self.controller, None
-        self.time = self.samples.instant(float(p[self.count]))
+        self.time = c.instant(float(p[self.count]), slots[self.inputs])
         given = [self.time, c.form.restore_form(slots[self.inputs].copy())]
-        if c.state is not None:
+        if c.initial or c.remembers.parts:
             given.append(self.object if c.initial else c.remembers.restore_form(p[self.states]))
         found, after, rest = c.take_apart(self.call(given))
         if open_ := [x for x in found + after if isinstance(x, ca.SX) and not x.is_constant()]:
@@ -124,13 +131,15 @@ class ControllerCall:
             return self.controller.function(*given)
         except Exception as error:
             self.raised = error
+            if isinstance(error, TorsorError):  # of an FMU
+                raise
             *_, last = traceback.extract_tb(error.__traceback__)
             where = f"{os.path.basename(last.filename)}, line {last.lineno}"
             raise ValueError(f"the function raised {type(error).__name__}: {error} ({where})") from error
         finally:
             taken = clock.perf_counter() - begin
             self.calls += 1
-            if taken > self.samples.period:
+            if taken > self.period:
                 self.late, self.seconds = self.late + 1, self.seconds + taken
 
     def slow(self):
@@ -142,6 +151,6 @@ class ControllerCall:
     def pace(self):
         return (
             f"{self.controller.owner}: a call of its function takes {self.seconds / self.late:.2g} s, longer than its period of "
-            f"{self.samples.period:g} s: in real time it would not keep up. Give the time that it takes as `delay`, write it with "
+            f"{self.period:g} s: in real time it would not keep up. Give the time that it takes as `delay`, write it with "
             "compiled=True, or sample less often"
         )

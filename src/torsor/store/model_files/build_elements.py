@@ -1,5 +1,6 @@
 """Elements, states and signals of a model file."""
 
+import os
 from typing import Any
 
 import casadi as ca
@@ -29,6 +30,9 @@ def element(b: Any, name: str, node: Any, path: str) -> None:
         if what in known:
             f = known[what]
             kind = TEXT if what in getattr(cls, "texts", ()) and not isinstance(x, Mapping) else kind_of_field(f.type)
+            if what in cls.files:
+                given[what] = os.path.join(b.folder, b.values.text(x, f"{path}.{what}"))
+                continue
             given[what] = b.values.value(x, f"{path}.{what}", kind, not f.repr or holds_expressions(cls, what))
     made = cls(name=name, **given)
     for what, f in known.items():

@@ -6,6 +6,8 @@ from typing import Any
 import casadi as ca
 
 from ...errors import ModelError
+from ...fmus.fmu_coupling import DISCRETE
+from ...lookup.foreign_calls import ForeignContent
 from ...lookup.interval_search import stored_table
 from ...model import expressions
 from ...model.include import owners_in
@@ -97,30 +99,24 @@ class ExpressionTexts:
         uses = _count_uses(steps, data["work"])
         work: list[Any] = [None] * (data["work"] + 1)
         results = [""] * count
-        second = None
+        second: list[Any] = []
         call: Any = None
         for k, (name, place, a, b) in enumerate(steps):
             if name == expressions.RESULT:
                 results[b] = work[a].text
                 continue
             if name == expressions.SECOND:
-                second = work[a]
+                second = [*second, work[a]]
                 continue
             if name == expressions.CONSTANT:
                 term = _constant(float(data["constants"][a]))
             elif name == expressions.SYMBOL:
                 term = Term(names[a])
             elif name == expressions.NEXT:
-                term = Term(f"piece({call[0]}, {a}, {call[1]})", depth=call[2])
-            elif name in expressions.LOOKUPS:
-                given = [x for x in (work[b], second) if x is not None]
-                call = (
-                    quoted(self.table_name(work[a].constant)),
-                    ", ".join(x.text for x in given),
-                    1 + max(x.depth for x in given),
-                )
-                second = None
-                term = Term(f"piece({call[0]}, 0, {call[1]})", depth=call[2])
+                term = self._piece(a, *call)
+            elif expressions.is_lookup(name):
+                call, second = (work[a].constant, [work[b], *second]), []
+                term = self._piece(0, *call)
             else:
                 term = _operation(name, work[a], work[b])
             leaf = name in (expressions.CONSTANT, expressions.SYMBOL)
@@ -128,6 +124,14 @@ class ExpressionTexts:
                 term = Term(self._define(term.text))
             work[place] = term
         return results
+
+    def _piece(self, k, number, given):
+        """The term of a result of a lookup, or of a function of another program, which is an output of an element."""
+        if isinstance(stored_table(number).content, ForeignContent):
+            element = self.model[given[0].text.strip("`").removesuffix(DISCRETE)]
+            return Term(quoted(f"{element.name}.{element.output_name(k)}"))
+        arguments = ", ".join(x.text for x in given)
+        return Term(f"piece({quoted(self.table_name(number))}, {k}, {arguments})", depth=1 + max(x.depth for x in given))
 
     def _define(self, text):
         """The name of a new definition."""

@@ -13,6 +13,7 @@ from ...elements.element import Element
 from ...elements.lazy_attributes import Quantity, Signal
 from ...errors import TorsorError
 from ...events import Event, Modes
+from ...fmus.fmu import FMU
 from ...lookup.interval_search import stored_table
 from ...lookup.lookup_calls import piece
 from ...model.body import Placed
@@ -198,6 +199,8 @@ class Builder:
             return thing.symbol
         if isinstance(thing, Modes) and not rest:
             return thing.number
+        if isinstance(thing, FMU) and (".".join(rest) in thing.settings.outputs):
+            return thing[".".join(rest)]
         known = signals_of(thing)
         if len(rest) == 1 and rest[0] in known:
             if rest[0] in ("active", "armed"):
