@@ -131,7 +131,9 @@ class ExpressionTexts:
             element = self.model[given[0].text.strip("`").removesuffix(DISCRETE)]
             return Term(quoted(f"{element.name}.{element.output_name(k)}"))
         arguments = ", ".join(x.text for x in given)
-        return Term(f"piece({quoted(self.table_name(number))}, {k}, {arguments})", depth=1 + max(x.depth for x in given))
+        return Term(
+            f"piece({quoted(self.table_name(number))}, {k}, {arguments})", depth=1 + max(x.depth for x in given)
+        )
 
     def _define(self, text):
         """The name of a new definition."""
