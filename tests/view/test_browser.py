@@ -10,6 +10,8 @@ from odd_results import odd_result
 import torsor as ts
 from torsor.errors import OptionError
 from torsor.lie import pose_stacks
+from torsor.scene.scene import scene
+from torsor.viewer.page_data import page_data
 from torsor.viewer.viewable import data_of
 from torsor.viewer.viewer_page import escape, viewer_page
 
@@ -53,14 +55,14 @@ def deviation(page, data, frame):
     return max(far, np.abs(R - data["rotation"].values[frame]).max())
 
 
-SHOW = """(text) => window.torsor.open(JSON.parse(text)).then(
+SHOW = """(data) => window.torsor.open(data).then(
     () => { window.torsor.seek(0.1); window.torsor.seek(1e9); return ""; }, (error) => error.message)"""
 
 
 def show(page, what):
     """Show something in the open page, with the text that a saved page has; returns the size of the text and what the page says."""
     text = escape(data_of(what, "view"))
-    return len(text), page(SHOW, json.dumps(json.loads(text)))
+    return len(text), page(SHOW, json.loads(text))
 
 
 def test_bodies_of_every_case_are_where_the_data_say(page):
@@ -101,6 +103,20 @@ def test_a_run_plays_and_its_time_line_says_when_a_ball_rests(page):
     page.page.wait_for_function("() => window.torsor.cursorTime() > 0.05", timeout=PATIENCE)
     page("() => window.torsor.pause()")
     assert page.sound(), page.errors
+
+
+def test_every_way_to_draw_an_element_is_shown(page):
+    """One element for each word of `drawing`; all of its numbers are finite, and what is drawn can be selected."""
+    from test_scene import OURS, model_with
+
+    chosen = {cls.drawing: cls for _, cls in sorted(OURS.items()) if cls.drawing != "none"}
+    for word, cls in chosen.items():
+        model, (made, *_) = model_with(cls)
+        assert page(SHOW, json.loads(escape(page_data(scene(model), [])))) == "", word
+        selected = page(
+            "(name) => { window.torsor.select(name); return document.querySelector('.card b').textContent; }", made.name
+        )
+        assert selected == made.name and page.sound(), (word, selected, page.errors)
 
 
 def test_what_travels_stays_in_the_picture(page):

@@ -21,7 +21,7 @@ def test_every_kind_of_element_is_drawn_or_says_why_not(key):
     cls = OURS[key]
     assert cls.drawing, f"{cls.__name__} does not declare how it is drawn"
     assert (cls.drawing == "none") == bool(cls.not_drawn)
-    model, (made, *_) = _scene_of(cls)
+    model, (made, *_) = model_with(cls)
     if cls.drawing == "none":
         assert _entries(model, made.name) == []
         return
@@ -36,7 +36,7 @@ def _entries(model, name):
     return [x for x in [*found["joints"], *found["forces"]] if x["name"] == name]
 
 
-def _scene_of(cls):
+def model_with(cls):
     """A model with the first example of a class in it."""
     model = ts.Model("example", hints=False)
     first = model.body("first", mass=1.0, inertia=(1.0, 1.1, 1.2), at=(0.2, 0, 0.1), rotation=(0.1, 0.2, 0.3))
