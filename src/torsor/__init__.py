@@ -79,6 +79,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .forces.central_gravity import CentralGravity
     from .forces.compliant_contact import CompliantContact
     from .forces.contact_group import ContactGroup
+    from .forces.convex_polyhedron import ConvexPolyhedron
     from .forces.cosine_torque import CosineTorque
     from .forces.cutoff_spring import CutoffSpring
     from .forces.dc_motor import DCMotor
@@ -128,9 +129,10 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
 __version__ = "0.2.0"
 __all__ = [
     "AccuracyWarning", "Action", "AngularVelocity", "AssemblyError", "Backlash", "Baumgarte", "Body", "Breakable",
-    "Clutch", "CompliantContact", "ConservedMomentum", "Constraint", "Contact", "ContactGroup", "Controller", "CosineTorque",
-    "CutoffSpring", "Cylindrical", "DiskOnPlane", "Distance", "Drive", "EnergyForce", "Event", "FMU", "Fixed", "FixedPoint",
-    "Force", "Free", "Friction", "Gravity", "Ground", "HintWarning", "Holonomic", "Independent", "Joint", "JointForce", "KnifeEdge",
+    "Clutch", "CompliantContact", "ConservedMomentum", "Constraint", "Contact", "ContactGroup", "Controller", "ConvexPolyhedron",
+    "CosineTorque", "CutoffSpring", "Cylindrical", "DiskOnPlane", "Distance", "Drive", "EnergyForce", "Event", "FMU", "Fixed",
+    "FixedPoint", "Force", "Free", "Friction", "Gravity", "Ground", "HintWarning",
+    "Holonomic", "Independent", "Joint", "JointForce", "KnifeEdge",
     "LeastSquares", "Limit", "Lock", "Model", "ModelError", "Motion", "NoProjection", "NoRotation", "Nonholonomic",
     "OneSided", "OptionError", "Parameter", "Partition", "Planar", "PlanarTranslation", "PointForce", "PointOnPlane",
     "Post", "Prismatic", "ResultError", "Revolute", "RollingDisk", "RollingSphere", "RunError", "Schoenflies",
@@ -177,6 +179,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "interface": ("store.component", "interface"),
     "read": ("exchange", "read"),
     "Pulley": ("forces.cables.pulley", "Pulley"),
+    "ConvexPolyhedron": ("forces.convex_polyhedron", "ConvexPolyhedron"),
     "cam_lift": ("tables.cam_lift", "cam_lift"),
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),

@@ -1,5 +1,6 @@
 """Collision shapes of MJCF files as contacts: what rests, holds and rolls."""
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -79,3 +80,27 @@ def test_a_gripper_lifts_a_box_and_holds_it(tmp_path):
     lifted = sim["cube.position"][2]
     sim.advance(1.0)
     assert lifted > 0.08 and abs(sim["cube.position"][2] - lifted) < 1e-4
+
+
+def test_meshes_touch_with_their_hulls(tmp_path):
+    """A wedge as a mesh presses with the corners that are below the floor, wherever its file has its origin and axes."""
+    corners = "0 0 0  0.4 0 0  0 0.3 0  0.4 0.3 0  0 0 0.2  0 0.3 0.2"
+    file = tmp_path / "wedge.xml"
+    file.write_text(f"""<mujoco><asset><mesh name="wedge" vertex="{corners}"/></asset><worldbody><geom type="plane" size="1 1 1"/>
+      <body name="wedge" pos="0.1 0.2 -0.01" euler="0 0 30"><freejoint/><geom type="mesh" mesh="wedge" mass="2"/></body>
+      </worldbody></mujoco>""")
+    robot = ts.read(file, contacts="compliant")
+    (contact,) = [e for e in robot.model.forces if type(e).__name__ == "CompliantContact"]
+    assert contact.kinds == ("plane", "polyhedron")
+    lowest = sorted(touch.depth for touch in depths(contact, robot.model))
+    np.testing.assert_allclose(
+        lowest, [-0.19, -0.19, 0.01, 0.01, 0.01, 0.01], atol=1e-6
+    )  # numbers of meshes are single
+
+
+def depths(contact, model):
+    """The touches of a contact in the reference configuration, with depths as numbers."""
+    poses = [
+        tuple(ca.SX(ca.DM(np.asarray(x, float))) for x in body.reference) for body in (contact.first, contact.second)
+    ]
+    return [touch._replace(depth=float(touch.depth)) for touch in contact.touches(poses)]

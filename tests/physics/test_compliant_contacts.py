@@ -6,6 +6,8 @@ import pytest
 
 import torsor as ts
 from torsor.forces.contact_geometry import ShapeAt, signed_distance, touches
+from torsor.forces.convex_polyhedron import MOST_CORNERS, faces_of
+from torsor.formulations.tables.tree_schedule import TABLES_ABOVE
 
 G = 9.81
 PLANE = ts.shapes.plane((1, 1))
@@ -164,3 +166,66 @@ def test_wrong_contacts_are_refused():
             model.add(ts.CompliantContact("c", model.ground, ball, **given))
     with pytest.raises(ts.ModelError, match="connects body 'bare' with itself"):
         model.add(ts.CompliantContact("c", bare, bare, shapes=(sphere, sphere)))
+
+
+def test_the_hull_of_points_has_their_faces():
+    """Random points in a cube and its corners: the corners are left, and the six faces; a plane of points is none."""
+    random = np.random.default_rng(5)
+    corners = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]) * [0.1, 0.15, 0.2]
+    hull = ts.ConvexPolyhedron(np.vstack([random.uniform(-0.09, 0.09, (30, 3)), corners]))
+    normals, distances = faces_of(hull.size)
+    assert len(hull.points) == 8 and len(normals) == 6
+    np.testing.assert_allclose(sorted(distances), [0.1, 0.1, 0.15, 0.15, 0.2, 0.2], atol=1e-12)
+    with pytest.raises(ts.ModelError, match="must not be in one plane"):
+        ts.ConvexPolyhedron(corners * [1, 1, 0])
+    with pytest.raises(ts.ModelError, match="at least four points of three numbers"):
+        ts.ConvexPolyhedron([(0, 0, 0)])
+
+
+def test_a_ball_with_many_points_is_reduced():
+    x = np.random.default_rng(0).standard_normal((2000, 3))
+    hull = ts.ConvexPolyhedron(x / np.linalg.norm(x, axis=1)[:, None])
+    normals, distances = faces_of(hull.size)
+    assert len(hull.points) <= MOST_CORNERS and distances.min() > 0.75
+    np.testing.assert_allclose((hull.points @ normals.T - distances).max(axis=0), 0, atol=1e-12)
+
+
+def test_a_box_and_its_hull_stand_alike():
+    """A hull of the corners of a box presses as the box does: F = k δ at its four lower corners."""
+    corners = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]) * [0.1, 0.15, 0.2]
+    model = ts.Model("hull")
+    body = model.body("hull", mass=1.0, inertia=(0.02, 0.02, 0.02), at=(0, 0, 0.19))
+    shapes = (PLANE, ts.ConvexPolyhedron(corners))
+    contact = model.add(ts.CompliantContact("c", model.ground, body, shapes=shapes, stiffness=100.0, exponent=1.0))
+    still = [x for b in (model.ground, body) for x in (b.position, b.rotation, b.velocity, b.angular_velocity)]
+    f = ca.Function("f", still, [contact.normal_force()])
+    at = lambda z: float(f([0, 0, 0], np.eye(3), [0, 0, 0], [0, 0, 0], [0, 0, z], np.eye(3), [0, 0, 0], [0, 0, 0]))
+    assert at(0.19) == pytest.approx(4 * 100 * 0.01, rel=1e-12) and at(0.21) == 0
+
+
+def test_a_ball_on_heights_rests_where_they_are_level():
+    """In a bowl of points z = c (x² + y²) a ball comes to rest at the bottom, its weight m g = k δ^1.5."""
+    x = np.linspace(-2, 2, 41)
+    bowl = ts.table((x, x), 0.25 * (x[:, None] ** 2 + x**2), kind="cubic")
+    model = ts.Model("bowl", gravity=(0, 0, -G))
+    ball = model.body("ball", inertia=ts.inertia.sphere(1.0, 0.1), at=(0, 0, 0.2))
+    contact = ts.CompliantContact(
+        "c", model.ground, ball, shapes=(bowl, ts.shapes.sphere(0.1)), stiffness=1e4, damping=3.0
+    )
+    model.add(contact)
+    data = ts.simulate(model, 2.0, outputs=1, tolerance=1e-6)
+    depth = (G / 1e4) ** (2 / 3)
+    assert float(data.position[-1, 0, 2]) == pytest.approx(0.1 - depth, abs=1e-4)
+
+
+def test_a_capsule_and_a_cylinder_in_one_large_model_stay_what_they_are(monkeypatch):
+    """Shapes of equal numbers of sizes are not of one class."""
+    monkeypatch.setenv(TABLES_ABOVE, "1")
+    model = ts.Model("two", gravity=(0, 0, -G))
+    for k, shape in enumerate((ts.shapes.capsule(0.1, 0.3), ts.shapes.cylinder(0.1, 0.3))):
+        body = model.body(f"b{k}", mass=1.0, inertia=(0.01, 0.01, 0.01), at=(2 * k, 0, 0.24))
+        model.add(ts.CompliantContact(f"c{k}", model.ground, body, shapes=(PLANE, shape), stiffness=1e3, exponent=1.0))
+    data = ts.simulate(model, 1e-3, step=1e-3, outputs=1)
+    assert data.attrs["path"] == "tables"
+    first = data.acceleration[0, :, 2].values
+    assert first[0] == pytest.approx(1e3 * 0.01 - G, rel=1e-9) and first[1] == pytest.approx(-G, rel=1e-9)

@@ -13,6 +13,7 @@ import numpy as np
 from ..constraints.contact import Contact
 from ..elements.shapes import Shape
 from ..forces.compliant_contact import CompliantContact
+from ..forces.convex_polyhedron import ConvexPolyhedron
 from ..forces.friction import Friction
 from ..lie import pose_stacks
 from .free_names import free_name, legal
@@ -23,6 +24,7 @@ KINDS = {
     "capsule": 2,
     "cylinder": 2,
     "box": 3,
+    "mesh": 3,
 }  # kinds of geoms with a contact law, numbers of sizes
 WEIGHT_DEPTH = 1e-3  # m, see (1)
 STANDARD_GRAVITY = 9.81
@@ -45,6 +47,9 @@ class Geom:
         self.friction = float(m.geom_friction[g][0])
         if self.body is None or self.kind not in KINDS:
             return
+        if self.kind == "mesh":
+            self.shape = self._hull(m, home, reader._matrix(m.geom_quat[g]))
+            return
         a, b, c = m.geom_size[g].tolist()
         sizes = {
             "plane": (1.0, 1.0),
@@ -57,6 +62,12 @@ class Geom:
         at = home.at + home.rotation @ m.geom_pos[g]
         turn = tuple(float(x) for x in pose_stacks.quaternions(R))
         self.shape = Shape(self.kind, sizes[self.kind], tuple(float(x) for x in at), turn)
+
+    def _hull(self, m, home, R):
+        """The hull of a mesh."""
+        first, count = m.mesh_vertadr[m.geom_dataid[self.number]], m.mesh_vertnum[m.geom_dataid[self.number]]
+        points = m.geom_pos[self.number] + m.mesh_vert[first : first + count].astype(float) @ R.T
+        return ConvexPolyhedron(home.at + points @ home.rotation.T)
 
 
 def add_contacts(reader, imported, way):

@@ -1,5 +1,6 @@
 """Contact of two shapes as a force: a stiff, damping surface with regularised Coulomb friction."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -15,9 +16,11 @@ from ..errors import ModelError
 from ..lie import pose_stacks, se3
 from ..registry import register
 from .base import Force
-from .contact_geometry import SURFACES, ShapeAt, touches
+from .contact_geometry import GROUNDS, SURFACES, ShapeAt, touches
 from .contact_law import check_law, law_of
+from .convex_polyhedron import ConvexPolyhedron
 
+OWN_CODE = ("polyhedron", "heights")  # kinds whose faces or functions are part of the code
 INSIDE = (
     0.5  # depth at the start over the smallest size of a shape, above which bodies are taken to be inside each other
 )
@@ -33,8 +36,9 @@ class CompliantContact(Force):
         T = −μ N u / √(|u|² + v_s²)               friction, u: velocity of sliding                         (3)
 
     first, second   the bodies; grounds too
-    shapes          a shape of each (`ts.shapes`): sphere, capsule, box, cylinder, plane (the half-space below it); None: those
-                    that the bodies have, which must be one each
+    shapes          a shape of each (`ts.shapes`): sphere, capsule, box, cylinder, plane (the half-space below it); the hull of
+                    points (`ts.ConvexPolyhedron`); a function z = h(x, y), such as a `ts.table`, for what is above it; None:
+                    those that the bodies have, which must be one each
     stiffness       k   [N/mⁿ, or N/m]
     exponent        n; 1.5 for round surfaces (Hertz)   [-]
     damping         d [s/m]: an impact with speed v has a restitution of about 1 − ⅔ d v; or c [N s/m]
@@ -44,6 +48,7 @@ class CompliantContact(Force):
     Shapes touch at points: see `contact_geometry`. (1) is the law of Hunt and Crossley, 1975.
     """
 
+    texts = ("kinds", "law")
     drawing = "touch"
     variants = (
         {
@@ -86,8 +91,8 @@ class CompliantContact(Force):
         fill_in(
             self,
             shapes=None,
-            kinds=tuple(list(SURFACES).index(shape.kind) for shape in found),
-            sizes=tuple(tuple(float(x) for x in shape.size) for shape in found),
+            kinds=tuple(shape.kind for shape in found),
+            sizes=tuple(shape.size for shape in found),
             places=tuple(place(shape, body) for shape, body in zip(found, (self.first, self.second))),
         )
         self._refuse_deep_start()
@@ -97,8 +102,8 @@ class CompliantContact(Force):
         """What was worked out before, of plain numbers and arrays."""
         try:
             return {
-                "kinds": tuple(int(k) for k in self.kinds),
-                "sizes": tuple(tuple(float(x) for x in size) for size in self.sizes),
+                "kinds": tuple(_known(kind) for kind in self.kinds),
+                "sizes": tuple(tuple(x if callable(x) else float(x) for x in size) for size in self.sizes),
                 "places": tuple(
                     (np.array(x, float).reshape(3), np.array(R, float).reshape(3, 3)) for x, R in self.places
                 ),
@@ -113,6 +118,10 @@ class CompliantContact(Force):
             if not isinstance(given, (list, tuple)) or len(given) != 2:
                 raise ModelError(f"{self.owner}: shapes must be two shapes of ts.shapes, got {quantity.show(given)}")
             given = given[k]
+        if isinstance(given, ConvexPolyhedron):
+            return given
+        if callable(given):
+            return Heights(given)
         found = shapes_of(given, self.owner) or ()
         if len(found) != 1:
             raise ModelError(
@@ -126,7 +135,7 @@ class CompliantContact(Force):
                 raise ModelError(
                     f"{self.owner}: there is no contact of a {shape.kind}. Known: {', '.join(SURFACES)}; compose it of these"
                 )
-        if found[0].kind == found[1].kind == "plane":
+        if found[0].kind in GROUNDS and found[1].kind in GROUNDS:
             raise ModelError(
                 f"{self.owner}: two planes touch everywhere or nowhere; give one of the bodies another shape"
             )
@@ -137,18 +146,16 @@ class CompliantContact(Force):
         if self.trusted or not all(quantity.is_number(x) for body in bodies for x in body.reference):
             return
         poses = [(ca.SX(ca.DM(x)), ca.SX(ca.DM(R))) for x, R in (body.reference for body in bodies)]
-        depth = max(float(touch.depth) for touch in self.touches(poses))
+        depths = ca.Function("depths", [], [ca.vertcat(*[touch.depth for touch in self.touches(poses)])])()["o0"]
+        depth = float(ca.mmax(depths))
         least = min(
-            (x for kind, size in zip(self._kind_names(), self.sizes) if kind != "plane" for x in size), default=0.0
+            (least_size(kind, size) for kind, size in zip(self.kinds, self.sizes) if kind not in GROUNDS), default=0.0
         )
         if depth > INSIDE * least > 0:
             raise ModelError(
                 f"{self.owner}: {self.first.owner} and {self.second.owner} start {depth:.3g} m inside each other; move one of "
                 "them, or give other shapes"
             )
-
-    def _kind_names(self):
-        return [list(SURFACES)[int(k)] for k in self.kinds]
 
     def drawn_at(self) -> list[tuple[Any, Any]]:
         return [(body, at) for body, (at, _) in zip((self.first, self.second), self.places)]
@@ -168,10 +175,14 @@ class CompliantContact(Force):
             ]
         }
 
+    @property
+    def own_code(self) -> bool:
+        return any(kind in OWN_CODE for kind in self.kinds or ())
+
     def touches(self, poses: Any) -> list[Any]:
         """Possible touches, in the world, of the shapes at given poses (x, R) of the bodies."""
         shapes = []
-        for (x, R), kind, size, local in zip(poses, self._kind_names(), self.sizes, self.places):
+        for (x, R), kind, size, local in zip(poses, self.kinds, self.sizes, self.places):
             at, turn = ca.SX(local[0]), ca.SX(local[1])
             shapes.append(ShapeAt(kind, list(size), x + R @ ca.reshape(at, 3, 1), R @ ca.reshape(turn, 3, 3)))
         return touches(*shapes)
@@ -187,6 +198,34 @@ class CompliantContact(Force):
 
     def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         return law_of(self).efforts(self.pressures())
+
+
+@dataclass(frozen=True)
+class Heights:
+    """What is above a surface z = h(x, y) in the frame of a body."""
+
+    function: Callable
+    at: tuple = (0.0, 0.0, 0.0)
+    rotation: tuple = (1.0, 0.0, 0.0, 0.0)
+    kind: str = "heights"
+
+    @property
+    def size(self) -> tuple:
+        return (self.function,)
+
+
+def least_size(kind, size):
+    """The smallest size of a shape; of a polyhedron, of the box around it."""
+    if kind != "polyhedron":
+        return min(size)
+    return float(np.ptp(np.array(size).reshape(-1, 3), axis=0).min())
+
+
+def _known(kind):
+    """A kind of a shape, as it was stored."""
+    if kind not in SURFACES:
+        raise ValueError(kind)
+    return str(kind)
 
 
 def place(shape, body):

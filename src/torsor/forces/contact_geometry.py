@@ -4,10 +4,13 @@
     φ(p) = |p| − R                                sphere                                                     (2)
     φ(p) = |p − (0, 0, z')| − R                   capsule, z' the coordinate z within ± half its length      (3)
     φ(p) = |max(d, 0)| + min(max(d₁, d₂, …), 0)   box: dₖ = |pₖ| − bₖ; cylinder: d = (|(x, y)| − R, |z| − h)  (4)
+    φ(p) = max (nₖ·p − dₖ)                        convex polyhedron, n and d of its faces                     (5)
+    φ(p) = (z − h(x, y)) / √(1 + |∂h|²)           heights                                                    (6)
 
 φ is the distance of p from the surface, negative inside, n = ∂φ/∂p its outward normal. A sphere of radius r about p is
-r − φ(p) deep in the shape. Corners of boxes and points of rims are rounded by a hundredth of the smallest size, so that faces
-of equal size touch at their corners, too; of two capsules, the nearest points of their axes are spheres with their radii. Edges of
+r − φ(p) deep in the shape. Corners of boxes and points of rims are rounded by a hundredth of the smallest size, so that faces of
+equal size touch at their corners, too; of two capsules, the nearest points of their axes are spheres with their radii. Corners of
+polyhedra are points; spheres meet their edges as if the faces went on. Edges of
 two boxes touch where they cross: see `crossing_edges`. Rims of cylinders that cross an edge are not noticed until a point of one of
 them is inside.
 """
@@ -17,7 +20,10 @@ from typing import NamedTuple
 
 import casadi as ca
 
-SURFACES = ("plane", "sphere", "capsule", "box", "cylinder")
+from .convex_polyhedron import faces_of
+
+SURFACES = ("plane", "heights", "sphere", "capsule", "box", "cylinder", "polyhedron")
+GROUNDS = ("plane", "heights")  # surfaces that others are above
 ROUNDING = 0.01  # radius of corners and rims / smallest size of a box or cylinder
 EDGES_PARALLEL = 1e-6  # squared sine of the angle of two edges, below which they do not cross
 TINY = 1e-24  # added to squared lengths, so that they have a direction where they vanish [m²]
@@ -42,8 +48,10 @@ class Touch(NamedTuple):
 
 def bounding_radius(kind, size):
     """Radius of the sphere about the middle of a shape that contains it; infinite for a plane."""
-    if kind == "plane":
+    if kind in GROUNDS:
         return math.inf
+    if kind == "polyhedron":
+        return max(math.hypot(*corner) for corner in zip(size[::3], size[1::3], size[2::3]))
     if kind == "box":
         return math.hypot(*size) / 2
     if kind == "cylinder":
@@ -53,11 +61,11 @@ def bounding_radius(kind, size):
 
 def touches(first, second):
     """All possible touches of two shapes; None if torsor has no law for them."""
-    if not {first.kind, second.kind} <= set(SURFACES) or first.kind == second.kind == "plane":
+    if not {first.kind, second.kind} <= set(SURFACES) or first.kind in GROUNDS and second.kind in GROUNDS:
         return None
-    if first.kind == "plane" or second.kind == "sphere":
+    if first.kind in GROUNDS or second.kind == "sphere":
         return points_on(first, probes(second, first))
-    if second.kind == "plane" or first.kind == "sphere":
+    if second.kind in GROUNDS or first.kind == "sphere":
         return flipped(points_on(second, probes(first, second)))
     if first.kind == second.kind == "capsule":
         return points_on(first, probes(second, first))
@@ -69,7 +77,7 @@ def touches(first, second):
 def crossing_edges(first, second):
     """The touch of two edges of boxes, by separating axes.
 
-        σ(l) = l·d − Σ |l·aₖ| hₖ − Σ |l·bₖ| kₖ                                                            (5)
+        σ(l) = l·d − Σ |l·aₖ| hₖ − Σ |l·bₖ| kₖ                                                            (7)
 
     a, b are the axes of the boxes with half edges h, k, and d joins their middles. The boxes overlap by −σ along the axis with the
     largest σ. If that is a product l = aᵢ × bⱼ, two edges cross there; if it is an axis of a box, a corner is on a face.
@@ -82,7 +90,7 @@ def crossing_edges(first, second):
         """σ, and l with the sign that points from the first box to the second."""
         l = ca.if_else(ca.dot(l, d) < 0, -1, 1) * l
         reach = sum(h * ca.fabs(ca.dot(l, a)) for a, h in zip(sum(axes, []), sum(halves, [])))
-        return ca.dot(l, d) - reach, l  # (5)
+        return ca.dot(l, d) - reach, l  # (7)
 
     def corner(own, skipped, l, side):
         """Middle of the edge of a box along one of its axes that is farthest along l, from the middle of the box."""
@@ -129,6 +137,10 @@ def signed_distance(shape, p):
     """φ and n of a shape in its own frame: (1) to (4)."""
     if shape.kind == "plane":
         return p[2], ca.SX([0, 0, 1])  # (1)
+    if shape.kind == "heights":
+        return above_heights(shape.size[0], p)  # (6)
+    if shape.kind == "polyhedron":
+        return farthest_face(shape.size, p)  # (5)
     if shape.kind == "sphere":
         return from_point(p, shape.size[0])  # (2)
     if shape.kind == "capsule":
@@ -143,6 +155,26 @@ def signed_distance(shape, p):
         side = rho - radius, ca.vertcat(p[0] / rho, p[1] / rho, 0)
         d, directions = zip(side, along_axis(p, 2, length / 2))
     return outside_or_inside(d, directions)  # (4)
+
+
+def above_heights(height, p):
+    """(6) and its gradient, where h is flat over the distance of p from the surface."""
+    place = ca.SX.sym("place", 2)
+    h = ca.SX(height(place[0], place[1]))
+    h, slope = ca.substitute([h, ca.jacobian(h, place)], [place], [p[:2]])
+    steep = ca.sqrt(1 + ca.sumsqr(slope))
+    return (p[2] - h) / steep, ca.vertcat(-slope.T, 1) / steep
+
+
+def farthest_face(size, p):
+    """(5) and its gradient."""
+    normals, distances = faces_of(tuple(float(x) for x in size))
+    distance, normal = ca.SX(-ca.inf), ca.SX.zeros(3)
+    for n, d in zip(normals, distances.tolist()):
+        height = ca.dot(ca.SX(ca.DM(n)), p) - d
+        normal = ca.if_else(height > distance, ca.SX(ca.DM(n)), normal)
+        distance = ca.fmax(distance, height)
+    return distance, normal
 
 
 def from_point(d, radius):
@@ -176,6 +208,9 @@ def probes(shape, other):
     place = lambda x, y, z: shape.position + shape.rotation @ ca.vertcat(x, y, z)
     if shape.kind == "sphere":
         return [(shape.position, shape.size[0])]
+    if shape.kind == "polyhedron":
+        size = shape.size
+        return [(place(*corner), 0) for corner in zip(size[::3], size[1::3], size[2::3])]
     if shape.kind == "capsule":
         radius, length = shape.size
         if other.kind == "capsule":
@@ -183,7 +218,7 @@ def probes(shape, other):
         ends = [(place(0, 0, s * length / 2), radius) for s in (-1, 1)]
         middle = ca.dot(shape.rotation[:, 2], other.position - shape.position)
         inner = (place(0, 0, ca.fmin(ca.fmax(middle, -length / 2), length / 2)), radius)
-        return ends if other.kind == "plane" else [*ends, inner]
+        return ends if other.kind in GROUNDS else [*ends, inner]
     if shape.kind == "box":
         r = ROUNDING * ca.fmin(ca.fmin(shape.size[0], shape.size[1]), shape.size[2])
         a, b, c = (x / 2 - r for x in shape.size)

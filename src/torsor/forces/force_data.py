@@ -62,7 +62,7 @@ def shared_data(force):
 
 
 def _shared_frames(force):
-    if force.memories():  # their symbols are its own
+    if force.memories() or force.own_code:  # their symbols are its own
         return None
     key: list = [type(force)]
     numbers: list = []
