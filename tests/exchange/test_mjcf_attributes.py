@@ -181,3 +181,12 @@ def test_attributes_that_urdf_does_not_have_are_named(tmp_path):
     found = {note.element: note.where for note in ts.read(tmp_path / "r.urdf").report}
     assert found["quat_xyzw of link 'arm'"].endswith("r.urdf:2")
     assert "stiffness of joint 'j'" in found and "damping of joint 'j'" in found
+
+
+def test_ranges_and_friction_of_tendons_are_reported(tmp_path):
+    file = tmp_path / "arm.xml"
+    file.write_text("""<mujoco><worldbody><body><joint name="j" axis="0 1 0"/><geom size="0.1" pos="0.2 0 0"/></body></worldbody>
+      <tendon><fixed name="t" limited="true" range="0 1" frictionloss="0.2">
+      <joint joint="j" coef="1"/></fixed></tendon></mujoco>""")
+    left = [note.element for note in ts.read(file).report if "tendon 't'" in note.element]
+    assert left == ["range of tendon 't'", "frictionloss of tendon 't'"]

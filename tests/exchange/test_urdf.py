@@ -1,5 +1,6 @@
 """What each element of a URDF becomes."""
 
+import casadi as ca
 import numpy as np
 import pytest
 from exchange_peer import Peer
@@ -217,9 +218,30 @@ def test_everything_left_out_is_reported_with_its_line(robot):
         "2: ignored: contact of link 'base': not a part of the mechanism",
         "2: ignored: collision of link 'base': 1 collision shape: contact is not simulated",
         "3: ignored: gazebo: not a part of the mechanism",
-        "4: ignored: transmission 't': not a part of the mechanism",
+        "4: ignored: transmission 't': only a SimpleTransmission of one actuator on one joint can act",
         "5: ignored: ros2_control: not a part of the mechanism",
     }
+
+
+def test_transmissions_turn_inputs_into_torques(robot):
+    """F = reduction · u on the joint, within its effort; without actuators=True they are reported."""
+    drive = (
+        '<transmission name="drive"><type>transmission_interface/SimpleTransmission</type><joint name="hinge"/>'
+        '<actuator name="motor"><mechanicalReduction>{}</mechanicalReduction></actuator></transmission>'
+    )
+    hinge = joint("hinge", "continuous", "base", "arm", '<axis xyz="0 1 0"/><limit effort="6" velocity="9"/>')
+    parts = (link("base"), link("arm"), hinge)
+    read = robot(*parts, drive.format(50), actuators=True)
+    force = read.model["motor_force"]
+    assert list(read.model.declared_inputs) == ["motor"]
+    f = ca.Function("f", [read.model.declared_inputs["motor"].symbol], [force.value])
+    assert [float(f(u)) for u in (0.1, 1.0, -1.0)] == [5.0, 6.0, -6.0]
+    left = robot(*parts, drive.format(50))
+    assert "transmission 'drive'" in notes(left, "ignored") and not left.model.declared_inputs
+    with pytest.raises(ts.ModelError, match="mechanicalReduction must be a number other than zero, got '0'"):
+        robot(*parts, drive.format(0), actuators=True)
+    with pytest.raises(ts.ModelError, match="drives joint 'knee', which does not exist"):
+        robot(*parts, drive.format(50).replace('"hinge"', '"knee"'))
 
 
 def test_shapes_are_kept_for_viewing(robot, tmp_path):

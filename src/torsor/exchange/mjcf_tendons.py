@@ -126,8 +126,8 @@ def add_tendons(reader, imported, lengths):
 def note_left_out(reader, k, name, where):
     m = reader.m
     left_out = {
-        "range": m.tendon_limited[k] and reader.constrained("LIMIT"),
-        "frictionloss": m.tendon_frictionloss[k] and reader.constrained("FRICTIONLOSS"),
+        "range": m.tendon_limited[k] and reader.acts("LIMIT"),
+        "frictionloss": m.tendon_frictionloss[k] and reader.acts("FRICTIONLOSS"),
         "armature": hasattr(m, "tendon_armature") and m.tendon_armature[k],
     }
     for what, given in left_out.items():

@@ -7,14 +7,18 @@ The child's frame is the joint's frame: a hinge turns about an axis through its 
 
 from collections.abc import Mapping
 
+import casadi as ca
 import numpy as np
 
 from ..elements.quantity import show
 from ..errors import ModelError
+from ..forces.loads_and_springs import JointForce
 from ..registry import register
 from . import xml_document
 from .format import Format
+from .free_names import free_name, legal
 from .link_tree import Coupling, Link, Motion, Part, Tree
+from .robot import Note
 from .source import Options, Source
 from .urdf_visuals import Visuals, origin
 
@@ -34,6 +38,7 @@ def read_urdf(
     strict=True,
     limits=False,
     friction=False,
+    actuators=False,
 ):
     """The mechanism that a URDF file describes.
 
@@ -47,6 +52,8 @@ def read_urdf(
                        reported. True: they are errors
     limits             True: joints have the stops of the file, rigid ones
     friction           True: joints have the dry friction of the file, with sticking
+    actuators          True: transmissions act: an input by the name of each actuator, the torque or force of the motor, times
+                       its reduction on the joint, within the effort limit of the joint
 
     Returns an `Imported`.
     """
@@ -57,9 +64,10 @@ def read_urdf(
     root = xml_document.parse(path)
     if root.tag != "robot":
         raise ModelError(f"{root.where}: a URDF file has the root element <robot>, got <{root.tag}>")
-    tree = Reader(root, packages).tree(base)
+    reader = Reader(root, packages)
+    tree = reader.tree(base)
     tree.set_start(start, start_rate)
-    return Source(tree, gravity, Options(merge_fixed, strict, limits, friction)).build()
+    return Source(tree, gravity, Options(merge_fixed, strict, limits, friction, actuators), [reader.complete]).build()
 
 
 OWNING = ("link", "joint", "inertial")  # elements whose children belong to the mechanism
@@ -95,9 +103,12 @@ class Reader:
         if not self.links:
             raise ModelError(f"{root.where}: {root.label}: has no links")
         self.visuals = Visuals(root, packages, self.out)
+        self.transmissions: list = []
         for element in root.children:
             if element.tag in ("link", "joint"):
                 self._note_unknown(element)
+            elif element.tag == "transmission":
+                self.transmissions.append(element)
             elif element.tag != "material":
                 self.out.note("ignored", element.label, "not a part of the mechanism", element.where)
 
@@ -292,3 +303,51 @@ class Reader:
                 self.out.note("ignored", f"mimic of {joint.label}", "the joint is fixed", element.where)
                 continue
             self.out.couplings.append(Coupling(f"{name}_mimic", name, leader, (offset, factor), element.where))
+
+    # transmissions
+
+    def complete(self, imported, options, prefix=""):
+        """Let the transmissions act if that is requested; report what does not."""
+        for element in self.transmissions:
+            trouble = self._transmission_trouble(element, imported, prefix)
+            if trouble or not options.actuators:
+                message = trouble or "does not act unless actuators=True"
+                imported.report.append(Note("ignored", element.label, message, element.where))
+            else:
+                self._add_transmission(element, imported, prefix)
+
+    def _transmission_trouble(self, element, imported, prefix):
+        """Why a transmission cannot act, in words; empty if it can."""
+        kind = element.one("type")
+        word = "" if kind is None else kind.content.strip().rsplit("/", 1)[-1]
+        joints = element.all("joint")
+        if word != "SimpleTransmission" or len(joints) != 1 or len(element.all("actuator")) != 1:
+            return "only a SimpleTransmission of one actuator on one joint can act"
+        name = joints[0].text("name", element)
+        if name not in self.joints:
+            raise element.error(f"drives joint {name!r}, which does not exist (line {joints[0].line})")
+        joint = imported.joints.get(prefix + name)
+        return "" if joint is not None and joint.joint.dof == 1 else f"joint {name!r} has no coordinate of its own"
+
+    def _add_transmission(self, element, imported, prefix):
+        """An input for the actuator, and its force on the joint."""
+        actuator = element.one("actuator")
+        joint = imported.joints[prefix + element.one("joint").attributes["name"]]
+        reduction = actuator.one("mechanicalReduction") or element.one("mechanicalReduction")
+        try:
+            ratio = 1.0 if reduction is None else float(reduction.content)
+        except ValueError:
+            ratio = np.nan
+        if not np.isfinite(ratio) or ratio == 0:
+            raise element.error(
+                f"its mechanicalReduction must be a number other than zero, got {show(reduction.content.strip())}"
+            )
+        model, own = imported.model, actuator.text("name", element)
+        name = free_name(model, legal(prefix + own) or "actuator", "input")
+        if name != own:
+            imported.report.append(Note("renamed", f"actuator {own!r}", f"its input is {name!r}", actuator.where))
+        force = ratio * model.input(name)
+        effort = joint.limits.get("effort", np.inf)
+        if 0 < effort < np.inf:
+            force = ca.fmin(ca.fmax(force, -effort), effort)
+        model.add(JointForce(free_name(model, f"{name}_force", "force"), joint.joint, value=force))

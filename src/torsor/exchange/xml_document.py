@@ -27,6 +27,7 @@ class Element:
     file: str
     line: int
     children: list = field(default_factory=list)
+    content: str = ""  # the text between its tags
 
     @property
     def where(self):
@@ -124,7 +125,12 @@ def parse(path):
             "is not accepted; remove it"
         )
 
+    def add_text(text):
+        if open_elements:
+            open_elements[-1].content += text
+
     parser.StartElementHandler = start
+    parser.CharacterDataHandler = add_text
     parser.EndElementHandler = lambda tag: open_elements.pop()
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
     try:

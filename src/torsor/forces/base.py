@@ -30,8 +30,12 @@ class Force(Element):
     """Base of everything that pushes."""
 
     kind = key = "force"
-    own_code = False  # True: its numbers decide which operations it has, so that it shares code with no other
     gated = True  # events that switch it switch its whole effect; False: the element says itself when it acts
+
+    @property
+    def own_code(self) -> bool:
+        """True if its numbers decide which operations it has, so that it shares code with no other."""
+        return False
 
     def potential(self) -> ca.SX | None:
         return None

@@ -161,13 +161,16 @@ class CompliantContact(Force):
         return [(body, at) for body, (at, _) in zip((self.first, self.second), self.places)]
 
     def drawn_shapes(self) -> list[tuple[Any, Any]]:
-        kinds = zip((self.first, self.second), self._kind_names(), self.sizes, self.places)
+        kinds = zip((self.first, self.second), self.kinds, self.sizes, self.places)
         return [
             (body, Shape(kind, size, tuple(at.tolist()), tuple(pose_stacks.quaternions(R).tolist())))
             for body, kind, size, (at, R) in kinds
+            if kind not in OWN_CODE
         ]
 
     def drawn_details(self) -> dict[str, Any]:
+        if "heights" in self.kinds:  # a function is no part of a drawing
+            return {}
         shapes = zip((self.first, self.second), self.kinds, self.sizes, self.places)
         return {
             "touching": [

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..forces.contact_geometry import SURFACES, ShapeAt, touches
+from ..forces.contact_geometry import ShapeAt, touches
 
 MOST_DEPTHS = 2_000_000  # depths that are calculated for one page: contacts times outputs
 
@@ -32,7 +32,7 @@ def _depths(shapes, p, R):
     for shape in shapes:
         x, turn = ca.SX.sym("x", 3), ca.SX.sym("R", 3, 3)
         H = np.asarray(shape["frame"], float)
-        kind, size = list(SURFACES)[int(shape["kind"])], np.atleast_1d(np.asarray(shape["size"], float)).tolist()
+        kind, size = shape["kind"], np.atleast_1d(np.asarray(shape["size"], float)).tolist()
         ends.append(ShapeAt(kind, size, x + turn @ ca.SX(ca.DM(H[:3, 3])), turn @ ca.SX(ca.DM(H[:3, :3]))))
         inputs += [x, turn]
         k = int(shape["body"])
