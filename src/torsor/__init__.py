@@ -130,10 +130,7 @@ __version__ = "0.2.0"
 __all__ = [
     "AccuracyWarning", "Action", "AngularVelocity", "AssemblyError", "Backlash", "Baumgarte", "Body", "Breakable",
     "Clutch", "CompliantContact", "ConservedMomentum", "Constraint", "Contact", "ContactGroup", "Controller", "ConvexPolyhedron",
-    "Clutch", "CompliantContact", "ConservedMomentum", "Constraint", "Contact", "ContactGroup", "Controller", "ConvexPolyhedron",
     "CosineTorque", "CutoffSpring", "Cylindrical", "DiskOnPlane", "Distance", "Drive", "EnergyForce", "Event", "FMU", "Fixed",
-    "FixedPoint", "Force", "Free", "Friction", "Gravity", "Ground", "HintWarning",
-    "Holonomic", "Independent", "Joint", "JointForce", "KnifeEdge",
     "FixedPoint", "Force", "Free", "Friction", "Gravity", "Ground", "HintWarning",
     "Holonomic", "Independent", "Joint", "JointForce", "KnifeEdge",
     "LeastSquares", "Limit", "Lock", "Model", "ModelError", "Motion", "NoProjection", "NoRotation", "Nonholonomic",
