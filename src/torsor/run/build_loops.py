@@ -1,6 +1,7 @@
 """Builds the bitcode of all loops, for a wheel, or for a checkout before many processes need it at once."""
 
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 from ..kernels import loop_builder, loops
 from ..kernels.pair_search import SEARCH
@@ -13,6 +14,6 @@ def ship():
     """Compile all loops that are missing, and store them in the folder that is part of the package."""
     loops.SHIPPED.mkdir(exist_ok=True)
     missing = [module for module in (*LOOPS, *modules())[::-1] if not loops.is_shipped(module)]
-    with ProcessPoolExecutor() as pool:
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:  # new processes: the marks of `compiled` act from the start
         for module, packed in zip(missing, pool.map(loop_builder.build, missing)):
             (loops.SHIPPED / f"{module}.xz").write_bytes(packed)
