@@ -14,6 +14,7 @@ def ship():
     """Compile all loops that are missing, and store them in the folder that is part of the package."""
     loops.SHIPPED.mkdir(exist_ok=True)
     missing = [module for module in (*LOOPS, *modules())[::-1] if not loops.is_shipped(module)]
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:  # new processes: the marks of `compiled` act from the start
+    # New processes, which have imported nothing yet: the marks of `compiled` act from the start.
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         for module, packed in zip(missing, pool.map(loop_builder.build, missing)):
             (loops.SHIPPED / f"{module}.xz").write_bytes(packed)
