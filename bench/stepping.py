@@ -12,6 +12,7 @@ import numpy as np
 import torsor as ts
 
 DT, COUNT, REPEATS = 0.002, 5000, 7
+MANY = 1000  # simulations that advance together
 
 
 def arm(links=6):
@@ -96,6 +97,18 @@ def main():
         plain, driven, seen = (best(lambda s=sim, f=f: f(s)) for f in actions)
         print(f"{method}: integration {pure:.2f} µs a step; a call of advance takes {plain - pure:.2f} µs more, "
               f"{driven - pure:.2f} µs with an input, {seen - pure:.2f} µs with coordinates and rates looked at")  # fmt: skip
+    for method in ("lie-euler", "rkmk4"):
+        many, calls = ts.Simulations(arm(), MANY, formulation="relative", method=method, step=DT), max(2, COUNT // MANY)
+        many.advance(DT)
+        torque = np.linspace(-1.0, 1.0, MANY)
+
+        def advance_many(many=many, calls=calls, torque=torque):
+            for _ in range(calls):
+                many.advance(DT, torque0=torque)
+
+        print(
+            f"{method}: {MANY} simulations that advance together: {best(advance_many) * COUNT / (calls * MANY):.2f} µs each a call"
+        )
     print("; ".join(f"mj_step ({name}): {x:.2f} µs" for name, x in mujoco_step().items()) or "MuJoCo is not installed")
     began = time.perf_counter()
     sim.reset()

@@ -44,6 +44,7 @@ Everything that is public: functions and classes of `torsor`, commands, and what
 """
 MODEL = "add body declared_inputs expose gravity include input modes parameter signal state when"  # what describes it
 SIMULATION = "advance coordinates copy end_reason events names path path_reason rates reset state steps time"
+SIMULATIONS = "advance coordinates end_reasons names path path_reason rates reset time"
 
 
 def page():
@@ -52,6 +53,7 @@ def page():
         "Functions": _functions(),
         "Model": _methods(ts.Model, MODEL),
         "Simulation": _methods(ts.Simulation, SIMULATION),
+        "Simulations": _methods(ts.Simulations, SIMULATIONS),
     }
     parts |= {"Errors and warnings": _errors(), "Commands": _commands()}
     parts |= {title: _table(kind) for kind, title in KINDS.items()}
@@ -77,7 +79,9 @@ def _functions():
             name: x for name, x in vars(module).items() if getattr(x, "__module__", "").startswith(module.__name__)
         }
         found |= {f"ts.{module.__name__.split('.')[-1]}.{name}": x for name, x in inner.items() if name[0] != "_"}
-    shown = lambda x: x in (ts.Model, ts.Simulation) or inspect.isfunction(x) and x is not ts.inertia.check
+    shown = lambda x: (
+        x in (ts.Model, ts.Simulation, ts.Simulations) or inspect.isfunction(x) and x is not ts.inertia.check
+    )
     rows = [[f"`{name}`", _parameters(x), _summary(x)] for name, x in found.items() if shown(x)]
     return _rows(["name", "arguments", "what"], rows)
 

@@ -35,7 +35,7 @@ ORDER = [
     {"store"},
     {"look"},
     {"scene"},
-    {"simulation", "stepping"},
+    {"simulation", "simulations", "stepping"},
     {"dynamics", "studies"},
     {"fmi"},
     {"analysis"},

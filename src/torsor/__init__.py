@@ -114,6 +114,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .methods.projections.weighted import Weighted
     from .run.events.actions.kick import kick
     from .simulation import resume, simulate
+    from .simulations import Simulations
     from .stepping import Simulation, load_state, save_state
     from .store.component import interface, load_component, save_component
     from .store.flat_table import to_pandas
@@ -136,7 +137,7 @@ __all__ = [
     "LeastSquares", "Limit", "Lock", "Model", "ModelError", "Motion", "NoProjection", "NoRotation", "Nonholonomic",
     "OneSided", "OptionError", "Parameter", "Partition", "Planar", "PlanarTranslation", "PointForce", "PointOnPlane",
     "Post", "Prismatic", "ResultError", "Revolute", "RollingDisk", "RollingSphere", "RunError", "Schoenflies",
-    "Screw", "Simulation", "Slot", "SpatialTranslation", "Spherical", "Spring", "SpringDamper", "SymbolError",
+    "Screw", "Simulation", "Simulations", "Slot", "SpatialTranslation", "Spherical", "Spring", "SpringDamper", "SymbolError",
     "Table", "TimingWarning", "Torque", "TorsionSpring", "TorsorError", "Universal", "Weighted", "Weld", "Wheel",
     "actions", "angular_momentum", "assemble", "assign", "cases", "compile", "crossing", "end", "engage", "enter",
     "equilibrium", "export_c", "export_fmu", "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise",
@@ -155,6 +156,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "simulate": ("simulation", "simulate"),
     "resume": ("simulation", "resume"),
     "Simulation": ("stepping", "Simulation"),
+    "Simulations": ("simulations", "Simulations"),
     "save_state": ("stepping", "save_state"),
     "load_state": ("stepping", "load_state"),
     "study": ("studies.study", "study"),

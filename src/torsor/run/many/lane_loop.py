@@ -34,6 +34,7 @@ class LaneGroups(Record):
     A: MATRIX  # of the method
     b: VECTOR
     c: VECTOR
+    shifts: MATRIX  # time of each run less that of the loop, one row per group
     times: VECTOR  # of outputs
     places: INDICES  # indices of inputs in p
     inputs: MATRIX  # values of the inputs, one row per group and interval
@@ -106,7 +107,7 @@ def set_inputs(r, interval):
 @inlined
 def set_time(r, t):
     for lane in range(r.lanes):
-        r.t[lane] = t
+        r.t[lane] = t + r.shifts[r.group, lane]
 
 
 @inlined

@@ -12,7 +12,7 @@ from ...methods.integrator import EXPLICIT_STEP
 from ...methods.run_records import Evaluation
 from ...methods.status_codes import FINISHED, RUNNING
 from ...prepare.state_space import kernels_of
-from ..runner import SLICE_SECONDS
+from ..runner import SLICE_SECONDS, Runner
 from .held_inputs import PiecewiseConstantInputs
 from .lane_loop import LaneGroups
 from .repeated_runs import RepeatedResults
@@ -28,6 +28,7 @@ def reason_against_lanes(runner):
     """
     system, built = runner.system, runner.built
     reasons = {
+        "lanes do not support events": type(runner) is not Runner,
         "lanes need a fixed step": not runner.fixed_step,
         "lanes need an explicit method with a tableau": runner.integrator.loop != EXPLICIT_STEP,
         "lanes do not project onto constraints": system.keep or system.watches,
@@ -67,7 +68,6 @@ class LaneRunner:
         self.prepared = prepared
         self.runner = prepared.runner
         self.library = library
-        self.loop = loops("torsor.run.many.lane_loop")["run_groups"]
 
     def run(self, times, starts, inputs=None, stop=lambda: False):
         """Run from each of these starts through the output times, as `Repeater.run` does."""
@@ -76,12 +76,8 @@ class LaneRunner:
             np.zeros(0, np.int64), np.array([self.runner.until]), np.zeros((n, 1, 0))
         )
         r = self._record(np.ascontiguousarray(times, float), starts, inputs)
-        status, count = RUNNING, 1
-        while status == RUNNING and not stop():
-            began = clock.perf_counter()
-            status = self.loop(r.address, count)
-            count = int(max(1, min(1e6, count * min(8.0, SLICE_SECONDS / max(clock.perf_counter() - began, 1e-6)))))
-        x, p = (_split_lanes(rows, n, m) for rows in (r.xs, r.ps))
+        status = run_groups(r, stop)
+        x, p = (split_lanes(rows, n, m) for rows in (r.xs, r.ps))
         outputs = np.zeros((n * m, self.runner.sizes["outputs"]))
         every = np.arange(n * m) if status == FINISHED else np.zeros(0, np.int64)
         evaluation = Evaluation(structure=0, which=every, times=np.tile(times, n), x=x, p=p, outputs=outputs)
@@ -94,26 +90,39 @@ class LaneRunner:
 
     def _record(self, times, starts, inputs):
         """The record of the compiled loop."""
-        runner, library = self.runner, self.library
-        method, rate, groups = runner.method, library["rate"], -(-len(starts) // LANES)
-        sizes = {"x": rate.size_in(1), "p": rate.size_in(2), "u": rate.size_out(0)}
-        widths = {name: LANES * size for name, size in sizes.items()}
-        rows = groups * len(times)
-        work = max(1, *(library[name].work_size for name in LANE_KERNELS))
-        return LaneGroups(
-            lanes=LANES, **{name: library[name].address for name in LANE_KERNELS},
-            start=runner.system.t, end=runner.until, step=runner.fixed_step, A=method.A, b=method.b, c=method.c,
-            times=times, places=inputs.places, edges=inputs.edges,
-            inputs=_join_lanes(inputs.values, groups),
-            x=_join_lanes(starts.x[:, None], groups), p=_join_lanes(starts.p[:, None], groups),
-            xs=np.zeros((rows, widths["x"])), ps=np.zeros((rows, widths["p"])), states=np.zeros((2, widths["x"])),
-            now=np.zeros(widths["p"]), t=np.zeros(LANES), u=np.zeros(widths["u"]), K=np.zeros((method.b.size, widths["u"])),
-            F=np.zeros(max(1, LANES * library["factor"].size_out(0))), lam=np.zeros(max(1, LANES * rate.size_out(1))),
-            gains=np.zeros(4 * LANES), work=np.zeros(work),
+        runner, groups = self.runner, -(-len(starts) // LANES)
+        return lane_groups(
+            runner, self.library, times, join_lanes(starts.x[:, None], groups), join_lanes(starts.p[:, None], groups),
+            start=runner.system.t, end=runner.until,
+            places=inputs.places, edges=inputs.edges, inputs=join_lanes(inputs.values, groups),
         )  # fmt: skip
 
 
-def _join_lanes(rows, groups):
+def run_groups(record, stop=lambda: False):
+    """Carry out the groups of a record in slices of the compiled loop. Returns FINISHED, or RUNNING if it was stopped."""
+    loop, status, count = loops("torsor.run.many.lane_loop")["run_groups"], RUNNING, 1
+    while status == RUNNING and not stop():
+        began = clock.perf_counter()
+        status = loop(record.address, count)
+        count = int(max(1, min(1e6, count * min(8.0, SLICE_SECONDS / max(clock.perf_counter() - began, 1e-6)))))
+    return status
+
+
+def lane_groups(runner, library, times, x, p, **fields):
+    """The record of the compiled loop for starts x, p: one row per group, the lanes of the first number, then of the second, …"""
+    method, rate, groups = runner.method, library["rate"], len(x)
+    rows, width, change = groups * len(times), x.shape[1], LANES * rate.size_out(0)
+    return LaneGroups(
+        lanes=LANES, **{name: library[name].address for name in LANE_KERNELS},
+        step=runner.fixed_step, A=method.A, b=method.b, c=method.c, times=times, x=x, p=p, shifts=np.zeros((groups, LANES)),
+        xs=np.zeros((rows, width)), ps=np.zeros((rows, p.shape[1])), states=np.zeros((2, width)),
+        now=np.zeros(p.shape[1]), t=np.zeros(LANES), u=np.zeros(change), K=np.zeros((method.b.size, change)),
+        F=np.zeros(max(1, LANES * library["factor"].size_out(0))), lam=np.zeros(max(1, LANES * rate.size_out(1))),
+        gains=np.zeros(4 * LANES), work=np.zeros(max(1, *(library[name].work_size for name in LANE_KERNELS))), **fields,
+    )  # fmt: skip
+
+
+def join_lanes(rows, groups):
     """Rows of runs (run, part, number) as rows of groups and parts: lanes of the first number, then of the second, …
 
     The last run fills the lanes that are left over.
@@ -125,7 +134,7 @@ def _join_lanes(rows, groups):
     return np.ascontiguousarray(lanes).reshape(groups * parts, size * LANES)
 
 
-def _split_lanes(rows, n, m):
+def split_lanes(rows, n, m):
     """Rows of groups and outputs as rows of n runs and m outputs."""
     groups = len(rows) // max(m, 1)
     lanes = rows.reshape(groups, m, -1, LANES).transpose(0, 3, 1, 2).reshape(groups * LANES, m, -1)
