@@ -20,6 +20,7 @@ from torsor.store import component
 CASES = [
     name for name in models.compared_cases() if name != "three-link"
 ]  # whose joints have classes of their own: see `recorded`
+CASES += ["valve-train", "trebuchet", "winch"]  # a table as an attribute, a cable, a motor with states
 
 
 def saved(model, folder, name="part.tsc", **options):

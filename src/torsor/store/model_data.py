@@ -29,7 +29,7 @@ from ..model.model import Model
 from ..model.nesting import Lineage
 from ..model.parameters import Input, Parameter
 from ..registry import registered
-from ..tables.table import table
+from ..tables.table import Table, table
 from . import recorded_elements
 
 PLAIN_CLASSES = {
@@ -108,6 +108,8 @@ class Writer:
             return self._array(x, "array")
         if isinstance(x, Port):
             return ["port", *(self.value(v, owner, what) for v in x)]
+        if isinstance(x, Table):
+            return ["table", _table_data(x, self)]
         if type(x) in (tuple, list):
             return [type(x).__name__, *(self.value(v, owner, what) for v in x)]
         if x is self.model:
@@ -195,7 +197,7 @@ def write(model):
 
 
 def _table_data(content, writer):
-    """A table as plain data."""
+    """A table as plain data, its numbers in the arrays of the writer."""
     indices = [writer._array(x, "array")[1] for x in (content.values, *content.points)]
     return {"kind": content.kind, "outside": content.outside, "name": content.name, "arrays": indices}
 
@@ -209,9 +211,7 @@ class Reader:
         self.model = Model.__new__(Model)
         symbols = [quantity.time if name is None else ca.SX.sym(name) for name, _ in data["symbols"]]
         for entry in data.get("tables", ()):
-            y, *x = [self.arrays[k] for k in entry["arrays"]]
-            options = (entry["kind"], entry["outside"], entry["name"])
-            table(x[0] if len(x) == 1 else x, y, *options).number  # noqa: B018  registers the table for expressions
+            self._table(entry).number  # noqa: B018  registers the table for expressions
         self.expressions = expressions.read(data["graph"] | {"steps": steps, "constants": constants}, symbols)
         classes = _classes()
         self.things = [{} if name == "dict" else _empty(classes, name, owner) for name, _ in data["things"]]
@@ -239,9 +239,16 @@ class Reader:
             return Port(*map(self.value, rest))
         if kind == "model":
             return self.model
+        if kind == "table":
+            return self._table(*rest)
         if kind == "number":
             return float(self.arrays[rest[0]])
         return {"array": self.arrays, "expression": self.expressions, "thing": self.things}[kind][rest[0]]
+
+    def _table(self, entry):
+        """A table from plain data."""
+        y, *x = [self.arrays[k] for k in entry["arrays"]]
+        return table(x[0] if len(x) == 1 else x, y, entry["kind"], entry["outside"], entry["name"])
 
     def _complete(self):
         """Set the attributes that are not stored. Refuse elements that lack an attribute of their class in this version."""
