@@ -17,7 +17,6 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..constraints.imposed import Motion
 from ..elements.quantity import time
 from ..errors import AccuracyWarning, ModelError
 from ..formulations.fingerprint import is_time_independent
@@ -99,7 +98,7 @@ def _find_imposed(model):
         rows, level = (stated.velocity, 1) if stated.position is None else (stated.position, 2)
         if rows is not None and ca.depends_on(rows, time):
             yield _function_of_time(c.owner, level, id(c) not in switched, rows, inputs, changing, None)
-            R = c.targets()[1] if isinstance(c, Motion) else None
+            R = c.imposed_rotation()
             if R is not None and ca.depends_on(R, time):
                 yield _function_of_time(c.owner, 2, id(c) not in switched, ca.vec(R), inputs, changing, 0)
 

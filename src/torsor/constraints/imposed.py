@@ -55,6 +55,10 @@ class Drive(Constraint):
         existing_coordinate(self)
         return fill_in(self, value=of_time(self.value, "value", self.owner))
 
+    @property
+    def driven_coordinate(self) -> tuple[Joint, int]:
+        return self.joint, self.index
+
     def target(self) -> ca.SX:
         return quantity.scalar(self.value, "value", self.owner)
 
@@ -122,6 +126,9 @@ class Motion(Constraint):
             None if x is None else quantity.vector(x, "at", self.owner),
             None if R is None else quantity.rotation_matrix(R, "rotation", self.owner),
         )
+
+    def imposed_rotation(self) -> ca.SX | None:
+        return self.targets()[1]
 
     def statements(self) -> list[Statement]:
         return [

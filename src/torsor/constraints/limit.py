@@ -32,6 +32,10 @@ class Limit(Unilateral):
     upper: Number | None = None
     index: int = 0
 
+    @property
+    def limited_coordinate(self) -> tuple[Joint, int]:
+        return self.joint, self.index
+
     def labels(self) -> tuple[str, ...]:
         return tuple(what for what in ("lower", "upper") if getattr(self, what) is not None)
 

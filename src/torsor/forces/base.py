@@ -30,6 +30,7 @@ class Force(Element):
     """Base of everything that pushes."""
 
     kind = key = "force"
+    acts_by_pairs = False  # True: it acts between pairs of bodies, which are searched while it runs
     gated = True  # events that switch it switch its whole effect; False: the element says itself when it acts
 
     @property
@@ -45,6 +46,10 @@ class Force(Element):
 
     def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         return []
+
+    def pair_count(self) -> int:
+        """The number of pairs of shapes between which it acts; 0: it does not act by pairs."""
+        return 0
 
     def typical_efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         """Efforts that stand for all of them where these are too many."""

@@ -65,6 +65,7 @@ class ContactGroup(Force):
             "friction": 0.3,
         },
     )
+    acts_by_pairs = True
     bodies: Sequence[Any] = REQUIRED
     families: Any = None
     stiffness: Number = 1e5

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..elements.quantity import time
 from ..errors import ModelError
-from ..lie import Product, Rn, Turning, se3, so3
+from ..lie import Product, se3, so3
 from ..lookup.lookup_calls import plain
 from ..model.topology import spanning_tree
 from ..registry import register
@@ -45,7 +45,7 @@ class TreeSubstitution(Substitution):
         self.links = {link.joint.name: link for link in links}
         for joint in model.joints:
             link = self.links.get(joint.name)
-            if link is not None and isinstance(link.group, Rn) and link.declared:
+            if link is not None and link.group.additive and link.declared:
                 for symbol, state in ((joint.coordinate, link.x), (joint.rate, link.v)):
                     for s, x in zip(ca.vertsplit(symbol), ca.vertsplit(state)):
                         self.of_joints.pop(s.name(), None)
@@ -88,7 +88,7 @@ class Relative(Transmission):
         self.v = ca.vertcat(*[link.v for link in self.links])
         sizes = [link.v.shape[0] for link in self.links]
         self.offset = dict(zip([id(link) for link in self.links], np.cumsum([0, *sizes])))
-        tree = {id(link.joint) for link in self.links if isinstance(link.group, Rn) and link.declared}
+        tree = {id(link.joint) for link in self.links if link.group.additive and link.declared}
         self.turns = [(j, k) for j in model.joints for k in range(j.dof) if j.angular[k] and id(j) not in tree]
         self.p = ca.vertcat(*model.inputs, *[j.turn[k] for j, k in self.turns])
         self._express_bodies()
@@ -130,7 +130,7 @@ class Relative(Transmission):
             for symbol, value in zip(link.body.symbols, self.motion.body(link)):
                 self.body_symbols.append(ca.vec(symbol))
                 self.body_values.append(ca.vec(ca.densify(value)))
-            if link.joint.dof and isinstance(link.group, Rn) and link.declared:  # its coordinate counts full turns
+            if link.joint.dof and link.group.additive and link.declared:  # its coordinate counts full turns
                 self.body_symbols.append(link.joint.turn)
                 self.body_values.append(link.x)
 
@@ -339,10 +339,10 @@ class Relative(Transmission):
 
     def joint_motion(self, joint, a):
         link = self.substitution.links.get(joint.name)
-        if link is None or not link.declared or link.group.free or isinstance(link.group, Turning):
+        if link is None or not link.declared or link.group.free or (link.group.rotations and link.group.dimension == 1):
             return joint_motion_of_bodies(joint, self.absolute.substitution)
         start = self.offset[id(link)]
-        q = link.x if isinstance(link.group, Rn) else so3.log(link.group.matrix(link.x))
+        q = link.x if link.group.additive else so3.log(link.group.matrix(link.x))
         return q, link.v, a[start : start + link.v.shape[0]]
 
     def coordinate_names(self):

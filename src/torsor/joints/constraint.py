@@ -54,6 +54,20 @@ class Constraint(Element):
     rows_kept: ClassVar[int | None] = None  # how many there are, once its equations are known to be sound
 
     @property
+    def driven_coordinate(self) -> tuple[Any, int] | None:
+        """The joint and the index of the coordinate that a drive prescribes; None: it prescribes none."""
+        return None
+
+    @property
+    def limited_coordinate(self) -> tuple[Any, int] | None:
+        """The joint and the index of the coordinate that is kept between stops; None: there is none."""
+        return None
+
+    def imposed_rotation(self) -> ca.SX | None:
+        """The rotation matrix R(t) that is imposed on a body; None: none is."""
+        return None
+
+    @property
     def intermittent(self) -> bool:
         """True for contacts, stops and dry friction, which hold as the motion decides."""
         return self.one_sided or self.dry_friction

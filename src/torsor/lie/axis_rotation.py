@@ -24,6 +24,12 @@ class Turning(Group):
 
     dimension = 1
     size = 9
+    rotations = True
+
+    @returns("vector")
+    def velocity_of(self, w):
+        """The velocity in the algebra of an angular velocity w: its component along the axis."""
+        return ca.dot(ca.DM(self.axis), w)
 
     @classmethod
     def examples(cls):

@@ -37,6 +37,8 @@ class Group(ABC):
     kind = "group"
     key: str
     free = False  # True: all rigid motions of a body
+    additive = False  # True: elements are columns of coordinates, and composition is addition
+    rotations = False  # True: elements are rotation matrices, column by column
 
     @property
     @abstractmethod
@@ -115,6 +117,7 @@ class Group(ABC):
 class Rn(Group):
     """k numbers with addition; both maps are the identity."""
 
+    additive = True
     k: int = 1
 
     @classmethod
@@ -173,6 +176,12 @@ class SO3(Group):
 
     dimension = 3
     size = 9
+    rotations = True
+
+    @returns("vector")
+    def velocity_of(self, w):
+        """The velocity in the algebra of an angular velocity w in moving axes."""
+        return w
 
     @returns("matrix")
     def matrix(self, x):

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from ..constraints.imposed import Drive
 from ..elements import quantity
 from ..errors import OptionError
 from ..events import Clock
@@ -186,8 +185,8 @@ def _body(body, values):
 def _joint(c, rows):
     if c.connects_bodies:
         between = [c.first.name, c.second.name]
-    elif isinstance(c, Drive):
-        between = [c.joint.name]
+    elif c.driven_coordinate:
+        between = [c.driven_coordinate[0].name]
     else:
         between = [b.name for b in getattr(c, "bodies", ())] or ([c.body.name] if hasattr(c, "body") else [])
     dof = c.dof if c.has_coordinates else None

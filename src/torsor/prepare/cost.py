@@ -27,7 +27,6 @@ costs more than the better of the two others, unless it is run through tables. N
 
 import heapq
 
-from ..constraints.imposed import Drive
 from ..model.topology import spanning_tree
 from ..registry import registered
 
@@ -117,8 +116,10 @@ class OperationCount:
 
     def _path_freedom(self, constraint):
         """s of a constraint: degrees of freedom of the joints between the root and its bodies."""
-        if isinstance(constraint, Drive) and any(b.joint is constraint.joint for b in self.tree.branches):
-            return constraint.joint.dof
+        if constraint.driven_coordinate:
+            joint, _ = constraint.driven_coordinate
+            if any(b.joint is joint for b in self.tree.branches):
+                return joint.dof
         paths = [self.tree.path(body) for body in _bodies_of(constraint, self.model)]
         return sum({id(joint): joint.dof for path in paths for joint in path}.values())
 
@@ -140,8 +141,9 @@ def _bodies_of(constraint, model):
     """The bodies and grounds that a constraint acts on; all bodies if it does not declare them."""
     if constraint.connects_bodies:
         return constraint.first, constraint.second
-    if isinstance(constraint, Drive):
-        return constraint.joint.first, constraint.joint.second
+    if constraint.driven_coordinate:
+        joint, _ = constraint.driven_coordinate
+        return joint.first, joint.second
     if hasattr(constraint, "body"):
         return (constraint.body,)
     return tuple(getattr(constraint, "bodies", ()) or model.bodies)

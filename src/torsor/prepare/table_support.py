@@ -19,7 +19,6 @@ from ..formulations.tables.numeric_tree import has_declared_velocities
 from ..formulations.tables.stated_rows import StatedRows
 from ..joints import Joint
 from ..joints.alignment import strict_equations
-from ..lie import SE3, SO3
 from ..model.include import owners_in
 from ..registry import registered
 from .choice import SHARE
@@ -139,7 +138,7 @@ def _reason_in_elements(model, formulation):
         if not _joint_is_supported(model, joint, group):
             return f"{_owner(joint)} has coordinates for which there is no class of links"
     for joint in (j for j in model.joints if armature_of(j) is not None):
-        if tables_of(formulation) != TREES or isinstance(motion_group(joint), SE3):
+        if tables_of(formulation) != TREES or motion_group(joint).free:
             return f"{_owner(joint)} has an armature, for which there is no class in formulation {formulation!r}"
     for constraint, trace in zip(system.constraints, system.traces):
         if trace is None:
@@ -182,7 +181,7 @@ def _joint_is_supported(model, joint, group):
     """True if the coordinates of a joint are those of results or a rotation, or if it is the implied joint of a free body."""
     if group.free:
         return joint.name not in model
-    return isinstance(group, SO3) or (has_declared_velocities(joint) and not joint.quasi)
+    return group.rotations or (has_declared_velocities(joint) and not joint.quasi)
 
 
 def _can_close_loop(trace, constraint):

@@ -7,7 +7,7 @@ from ..elements import quantity
 from ..elements.lazy_attributes import storage_of
 from ..formulations.graphs.assembly_measures import reachability_error
 from ..formulations.tables.stated_rows import StatedRows
-from ..lie import Rn, pose_stacks, se3
+from ..lie import pose_stacks, se3
 from .start_tolerances import (
     BODY_VELOCITY_REACHED,
     JOINT_FRAMES_COINCIDE,
@@ -33,7 +33,7 @@ def given_link_state(tree):
             continue
         if storage_of(joint, "start") is not None:
             coordinates = _given_values(joint, "start", group.dimension)
-            q[k] = coordinates if isinstance(group, Rn) else np.array(group.exp(coordinates)).ravel()
+            q[k] = coordinates if group.additive else np.array(group.exp(coordinates)).ravel()
         elif not coincide[k]:
             return None
         if storage_of(joint, "start_rate") is not None:
@@ -58,7 +58,7 @@ def requested_link_state(tree, q, v, joints, bodies):
                 q[own_q], v[own_v] = _requested_body_state(group, outer[k], q[own_q], v[own_v], body.name, bodies)
         elif joint.name in joints:
             coordinates, v[own_v] = joints[joint.name]
-            q[own_q] = coordinates if isinstance(group, Rn) else np.array(group.exp(coordinates)).ravel()
+            q[own_q] = coordinates if group.additive else np.array(group.exp(coordinates)).ravel()
     return q, v
 
 

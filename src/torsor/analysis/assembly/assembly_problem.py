@@ -14,7 +14,6 @@ import casadi as ca
 import numpy as np
 
 from ... import kernels
-from ...constraints.limit import Limit
 from ...dynamics.compiled_model import Dynamics
 from ...elements.quantity import time
 from ...errors import ModelError, OptionError
@@ -253,8 +252,8 @@ def _stops(model, limits):
     """Unit, gap and name of every stop: those of `ts.Limit` in the model, then those given by `limits`."""
     stops = []
     for c in model.constraints:
-        if isinstance(c, Limit) and c.starts_armed:
-            unit = _unit(c.joint, c.index)
+        if c.limited_coordinate and c.starts_armed:
+            unit = _unit(*c.limited_coordinate)
             stops += [(unit, gap, c.name) for gap in c.gaps()]
     for (joint, k), (lower, upper) in limits:
         q, unit, name = joint.coordinate[k], _unit(joint, k), f"limit of {joint.name}"

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ...lie import Rn
 from ...start.levenberg_marquardt import RESIDUAL_ZERO
 from . import least_squares
 from .assembly_tolerances import SAME_POSES
@@ -71,7 +70,7 @@ def _angles(f):
     return [
         f.offset[id(link)] + k
         for link in getattr(f, "links", ())
-        if isinstance(link.group, Rn)
+        if link.group.additive
         for k in range(link.v.shape[0])
         if link.joint.angular[k]
     ]

@@ -198,12 +198,12 @@ def _driven_at_start(model, names, signals, parameters, formulation, at):
 
 def _copy_with_drives(model, names, signals, parameters, formulation, at):
     """A copy of the model with a drive (1) for each name, and its assembly problem."""
-    own = [c for c in model.constraints if isinstance(c, Drive) and c.acts is not False]
+    own = [c for c in model.constraints if c.driven_coordinate and c.acts is not False]
 
     def label(joint, k):
         return joint.name if joint.dof == 1 else f"{joint.name}[{k}]"
 
-    own_drives = {label(c.joint, c.index): c.name for c in own}
+    own_drives = {label(*c.driven_coordinate): c.name for c in own}
     for name in names:
         if name in own_drives:
             raise OptionError(f"drives: {name!r} is driven by {own_drives[name]!r} of the model already")

@@ -10,7 +10,6 @@ import numpy as np
 
 from ... import kernels
 from ...elements.quantity import time
-from ...forces.friction import DryFriction
 from ...formulations.graphs.run_kernels import eliminate_common_subexpressions
 from .path_tolerances import SLIDING_ABOVE
 
@@ -20,7 +19,7 @@ def set_sliding(problem, t, q, v, p):
     f, model = problem.f, problem.model
 
     def is_active_friction(c):
-        if not isinstance(c, DryFriction) or c.host is not None:
+        if not c.dry_friction or c.host is not None:
             return False
         return c.starts_armed and all(x.acts is not False for x in c.within())
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ...constraints.imposed import Drive
 from .path_continuation import conditioning
 from .path_tolerances import DIP_RATIO, PARTICIPATION, PROBE_MOTION, PROBE_STEP, SINGULAR_VALUE_ZERO
 
@@ -32,10 +31,10 @@ def strained_constraints(problem, rows):
 
 def _name(constraint):
     """The name of a constraint; for a drive, the coordinate that it drives."""
-    if not isinstance(constraint, Drive):
+    if constraint.driven_coordinate is None:
         return constraint.name
-    joint = constraint.joint
-    return f"drive of {joint.name}" + (f"[{constraint.index}]" if joint.dof > 1 else "")
+    joint, k = constraint.driven_coordinate
+    return f"drive of {joint.name}" + (f"[{k}]" if joint.dof > 1 else "")
 
 
 def freedom(problem):

@@ -13,8 +13,6 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
-from ...constraints.unilateral import Unilateral
-from ...forces.friction import DryFriction
 from ..equations import FORCE_RESIDUALS
 from .contact_multipliers import Cone, multipliers_in_cones
 from .equilibrium_tolerances import FORCE_EXCEEDED, GAP_CLOSED
@@ -31,8 +29,8 @@ class ContactsAtRest:
     def __init__(self, mechanism):
         self.mechanism, model = mechanism, mechanism.model
         self.switched = {id(element): k for k, element in enumerate(model.switched_elements)}
-        self.contacts = [c for c in model.constraints if isinstance(c, Unilateral) and id(c) in self.switched]
-        self.friction = [c for c in model.constraints if isinstance(c, DryFriction) and id(c) in self.switched]
+        self.contacts = [c for c in model.constraints if c.one_sided and id(c) in self.switched]
+        self.friction = [c for c in model.constraints if c.dry_friction and id(c) in self.switched]
         self.memory_places = {id(m): model.input_layout.place(m) for m in model.memories}
         self.sides = [(c, k) for c in self.contacts for k in range(len(c.labels()))]
         self._gaps = ca.vertcat(*[gap for c in self.contacts for gap in c.gaps()], ca.SX(0, 1))

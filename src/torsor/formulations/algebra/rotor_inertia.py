@@ -19,7 +19,7 @@ import casadi as ca
 
 from ...elements import quantity
 from ...errors import ModelError
-from ...lie import SE3, se3
+from ...lie import se3
 from .factorisation import ldl_solver, sparse_ldl
 from .lie_derivative import rate, velocities
 from .tree_kinematics import motion_group
@@ -81,7 +81,7 @@ class RotorInertia:
         blocks, start = [], 0
         for joint in self.joints:
             block = ca.SX(joint.dof, joint.dof)
-            if isinstance(motion_group(joint), SE3):
+            if motion_group(joint).free:
                 w, _ = se3.split(self.u[start : start + joint.dof])
                 _, linear = se3.split(ca.SX.eye(joint.dof))
                 block = ca.sparsify(se3.twist(angular=ca.SX(3, joint.dof), linear=ca.skew(w) @ linear))

@@ -3,7 +3,7 @@
 import casadi as ca
 
 from ...elements.quantity import time
-from ...lie import SO3, Rn, Turning, se3
+from ...lie import se3
 
 
 def joint_state_function(f):
@@ -22,16 +22,15 @@ def link_state(substitution, link):
     joint = link.joint
     if not joint.dof:
         return ca.SX(0, 1), ca.SX(0, 1)
-    if isinstance(link.group, Rn) and link.declared:
+    if link.group.additive and link.declared:
         return substitution.coordinates(joint), substitution.rates(joint)
     if link.group.free:
         H, V = map(substitution.of, link.motion_on_parent())
         return link.group.from_matrix(H), V
     H = substitution.of(joint.relative_pose())
     V = substitution.of(joint.relative_twist())
-    if isinstance(link.group, (SO3, Turning)):
-        R, w = se3.split_pose(H)[0], se3.split(V)[0]
-        return ca.vec(R), w if isinstance(link.group, SO3) else ca.dot(ca.DM(link.group.axis), w)
+    if link.group.rotations:
+        return ca.vec(se3.split_pose(H)[0]), link.group.velocity_of(se3.split(V)[0])
     x = _first_kind_coordinates(link, H) if link.first_kind else substitution.coordinates(joint)
     return x, _coordinate_rates(link, V, x, H)
 

@@ -48,7 +48,7 @@ class Link:
         self.branch, self.parent = branch, parent
         self.body, self.joint = branch.body, branch.joint
         self.group = _axis_group(self.joint) if rotations else motion_group(self.joint)
-        self.first_kind = first_kind and (self.joint.key in SUBGROUPS or not isinstance(self.group, Rn))
+        self.first_kind = first_kind and (self.joint.key in SUBGROUPS or not self.group.additive)
         self.group = Rn(self.joint.dof) if self.first_kind else self.group
         name = self.joint.name if fixed is None else "joint"
         self.x = ca.SX.sym(f"{name}.x", self.group.size)
@@ -75,7 +75,7 @@ class Link:
         if self.first_kind:
             H = se3.exp(self.screws() @ x)  # (5)
             S, self.declared = _motion_from_pose(x, H), False
-        elif isinstance(group, Rn):
+        elif group.additive:
             H, S, self.declared = geometry(joint, x)
         else:
             H = se3.pose(group.matrix(x), ca.SX.zeros(3))

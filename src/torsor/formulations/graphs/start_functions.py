@@ -2,7 +2,6 @@
 
 import casadi as ca
 
-from ...constraints.imposed import Drive
 from ...elements import quantity
 from ...lie import se3
 from ..algebra.scales import geometric_measures
@@ -120,17 +119,17 @@ def _propagate(model, joints, poses):
 
 def _first_turns(f):
     """Initial values of the counted joint angles: given by the user, or by a drive, else zero."""
-    driven = {(c.joint.name, c.index): c.target() for c in drives(f.model)}
+    driven = {c.driven_coordinate: c.target() for c in drives(f.model)}
 
     def start(joint, k):
-        return driven.get((joint.name, k), 0) if joint.start is None else joint.start[k]
+        return driven.get((joint, k), 0) if joint.start is None else joint.start[k]
 
     return ca.vertcat(*[start(joint, k) for joint, k in f.turns], ca.SX(0, 1))
 
 
 def drives(model):
     """The drives that are active from the start."""
-    return [c for c in model.constraints if isinstance(c, Drive) and active_at_start(c)]
+    return [c for c in model.constraints if c.driven_coordinate and active_at_start(c)]
 
 
 def joints_with_coordinates(model):

@@ -3,7 +3,6 @@
 import casadi as ca
 import numpy as np
 
-from ...lie import Rn
 from .schedule import Schedule
 from .tree_schedule import block_offsets
 
@@ -23,7 +22,7 @@ class Manifold:
         self.layout = layout
         self.groups = groups
         size, dimension = (np.array([getattr(g, what) for g in groups])[kinds] for what in ("size", "dimension"))
-        curved = np.array([not isinstance(g, Rn) for g in groups])[kinds]
+        curved = np.array([not g.additive for g in groups])[kinds]
         self.curved = kinds[curved], block_offsets(size)[curved], block_offsets(dimension)[curved]
         q, v = (np.repeat(~curved, sizes) for sizes in (size, dimension))
         rest = layout.x - layout.q

@@ -7,10 +7,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...forces.contact_group import ContactGroup
 from ...forces.force_data import parts_of, rows_of
 from ...joints import Joint
-from ...lie import Rn, pose_stacks
+from ...lie import pose_stacks
 from ...model.body import Placed
 from ...model.include import owners_in
 from ..component_paths import ComponentPaths, path_of
@@ -50,8 +49,8 @@ class NumericSystem:
         self.tree = NumericTree(model)
         self.whole = self
         self.shown = OutputElements(model.bodies, model.joints, connections_among(model.constraints))
-        self.forces = [force for force in model.forces if not isinstance(force, ContactGroup)]
-        self.groups = [force for force in model.forces if isinstance(force, ContactGroup)]
+        self.forces = [force for force in model.forces if not force.acts_by_pairs]
+        self.groups = [force for force in model.forces if force.acts_by_pairs]
         tree_ids = {id(joint) for joint in self.tree.joints}
         model_ids = {id(joint) for joint in model.joints}
         tree_joints = [j for j in self.tree.joints if id(j) in model_ids and has_rows(j)]
@@ -320,7 +319,7 @@ class NumericSystem:
     def link_in_rn(self, joint):
         """Index of the link of a joint whose coordinates are in Rⁿ; None if it has other coordinates or is not in the tree."""
         link = self.link_of_joint.get(id(joint))
-        return link if link is not None and isinstance(self.tree.groups[self.tree.traces[link]], Rn) else None
+        return link if link is not None and self.tree.groups[self.tree.traces[link]].additive else None
 
     @cached_property
     def links_of_forces(self):

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ...elements import quantity
-from ...lie import Rn, pose_stacks, se3
+from ...lie import pose_stacks, se3
 from ...model.topology import spanning_tree
 from ..algebra.rotor_inertia import armature_of
 from ..algebra.tree_kinematics import motion_group, traced_geometry
@@ -187,7 +187,7 @@ def equation_key(joint):
 
 def has_declared_velocities(joint):
     """True if a joint declares its motion subspace and its coordinates are in Rⁿ."""
-    return isinstance(motion_group(joint), Rn) and joint.trace() is not None and bool(traced_geometry(joint)[1])
+    return motion_group(joint).additive and joint.trace() is not None and bool(traced_geometry(joint)[1])
 
 
 def linear_by_kind(tree):

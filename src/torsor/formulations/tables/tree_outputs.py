@@ -16,7 +16,7 @@ import numpy as np
 
 from ...elements import quantity
 from ...elements.quantity import time
-from ...lie import Rn, se3, so3
+from ...lie import se3, so3
 from ..algebra import recursions, spatial_algebra
 from ..algebra.tree_kinematics import velocity_terms
 from ..output_layout import OutputLayout
@@ -305,5 +305,5 @@ def _joint_outputs(group):
     v = ca.SX.sym("v", group.dimension)
     a = ca.SX.sym("a", group.dimension)
     reaction = ca.SX.sym("reaction", WRENCH)
-    q = x if isinstance(group, Rn) else so3.log(group.matrix(x))
+    q = x if group.additive else so3.log(group.matrix(x))
     return function("joint_outputs", [x, v, a, reaction], [q, v, a, *split_column(reaction, (3, 3))])

@@ -8,7 +8,6 @@ import numpy as np
 from ...elements import quantity
 from ...elements.quantity import time
 from ...errors import OptionError
-from ...forces.contact_group import ContactGroup
 from .numeric_tree import NumericTree
 from .recursion_classes import INERTIA, AlignedLinks, build_classes, rows_as_bytes
 from .schedule import Constants, Schedule
@@ -24,7 +23,7 @@ def is_large(count):
 
 def size_of_model(model):
     """The number of bodies of a model; that of the pairs in a group of contacts if there are more."""
-    return max([len(model.bodies), *(force.pair_count() for force in model.forces if isinstance(force, ContactGroup))])
+    return max([len(model.bodies), *(force.pair_count() for force in model.forces)])
 
 
 def tables_above():
