@@ -77,9 +77,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .forces.cables.cable_part import BeltPart, CablePart
     from .forces.cables.pulley import Pulley
     from .forces.central_gravity import CentralGravity
-    from .forces.compliant_contact import CompliantContact
     from .forces.contact_group import ContactGroup
-    from .forces.convex_polyhedron import ConvexPolyhedron
     from .forces.cosine_torque import CosineTorque
     from .forces.cutoff_spring import CutoffSpring
     from .forces.dc_motor import DCMotor
@@ -90,6 +88,9 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .forces.magnets import Magnets
     from .forces.one_sided import OneSided
     from .forces.position_servo import PositionServo
+    from .forces.shape_contacts.compliant_contact import CompliantContact
+    from .forces.shape_contacts.convex_polyhedron import ConvexPolyhedron
+    from .forces.shape_contacts.exact_contact import ExactContact, ExactTouch
     from .forces.tendon import Tendon
     from .forces.torque_motor import TorqueMotor
     from .forces.tyres.tyre import Tyre
@@ -131,8 +132,8 @@ __version__ = "0.2.0"
 __all__ = [
     "AccuracyWarning", "Action", "AngularVelocity", "AssemblyError", "Backlash", "Baumgarte", "Body", "Breakable",
     "Clutch", "CompliantContact", "ConservedMomentum", "Constraint", "Contact", "ContactGroup", "Controller", "ConvexPolyhedron",
-    "CosineTorque", "CutoffSpring", "Cylindrical", "DiskOnPlane", "Distance", "Drive", "EnergyForce", "Event", "FMU", "Fixed",
-    "FixedPoint", "Force", "Free", "Friction", "Gravity", "Ground", "HintWarning",
+    "CosineTorque", "CutoffSpring", "Cylindrical", "DiskOnPlane", "Distance", "Drive", "EnergyForce", "Event", "ExactContact",
+    "ExactTouch", "FMU", "Fixed", "FixedPoint", "Force", "Free", "Friction", "Gravity", "Ground", "HintWarning",
     "Holonomic", "Independent", "Joint", "JointForce", "KnifeEdge",
     "LeastSquares", "Limit", "Lock", "Model", "ModelError", "Motion", "NoProjection", "NoRotation", "Nonholonomic",
     "OneSided", "OptionError", "Parameter", "Partition", "Planar", "PlanarTranslation", "PointForce", "PointOnPlane",
@@ -181,7 +182,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "interface": ("store.component", "interface"),
     "read": ("exchange", "read"),
     "Pulley": ("forces.cables.pulley", "Pulley"),
-    "ConvexPolyhedron": ("forces.convex_polyhedron", "ConvexPolyhedron"),
+    "ConvexPolyhedron": ("forces.shape_contacts.convex_polyhedron", "ConvexPolyhedron"),
     "cam_lift": ("tables.cam_lift", "cam_lift"),
     "plot": ("look.plots", "plot"),
     "info": ("look.report", "describe"),

@@ -132,6 +132,7 @@ def test_events_of_one_sided_constraints_are_named_after_their_sides():
         "contact": ["touch"],
         "one-sided": ["touch"],
         "cable-part": ["touch"],
+        "exact-touch": ["touch"],
         "cam": ["touch"],
         "slot": ["lower", "upper"],
         "backlash": ["lower", "upper"],

@@ -44,6 +44,18 @@ def test_exact_contacts_are_those_of_spheres_on_planes(tmp_path):
     assert abs(float(data.angular_velocity.sel(axis="y")[-1, 0]) - 10.0) < 1e-5
 
 
+def test_exact_contacts_of_files_are_those_of_shapes(scene):
+    """A box and balls on the floor, a ball above both; pairs without an exact contact are named."""
+    more = '<body name="top" pos="0.5 0.001 0.16"><freejoint/><geom name="top" size="0.05" mass="0.1"/></body>'
+    robot = scene(more, contacts="exact")
+    assert {e.name: len(e.companions()) for e in robot.model.forces if isinstance(e, ts.ExactContact)} == {
+        "floor_box": 8, "floor_ball": 1, "floor_top": 1, "top_box": 1, "top_ball": 1
+    }  # fmt: skip
+    more = '<body name="second" pos="0 0 1"><freejoint/><geom name="second" type="box" size="0.1 0.08 0.05"/></body>'
+    notes = [n.message for n in scene(more, contacts="exact").report if n.element.startswith("contact of geom")]
+    assert notes == ["there is no exact contact of a box and a box, take contacts='compliant'"]
+
+
 def test_shapes_without_a_law_are_named(scene):
     found = scene(
         '<body pos="1 0 1"><freejoint/><geom name="egg" type="ellipsoid" size="0.1 0.2 0.3"/></body>',

@@ -6,7 +6,7 @@ import pytest
 
 import torsor as ts
 from torsor.forces.contact_geometry import ShapeAt, signed_distance, touches
-from torsor.forces.convex_polyhedron import MOST_CORNERS, faces_of
+from torsor.forces.shape_contacts.convex_polyhedron import MOST_CORNERS, faces_of
 from torsor.formulations.tables.tree_schedule import TABLES_ABOVE
 
 G = 9.81
@@ -154,7 +154,10 @@ def test_wrong_contacts_are_refused():
     sphere, cone = ts.shapes.sphere(0.1), ts.shapes.cone(0.1, 0.2)
     for given, why in (
         ({"shapes": (PLANE, sphere)}, "ground 'ground' and body 'ball' start 0.07 m inside each other"),
-        ({"shapes": (PLANE, cone)}, "there is no contact of a cone. Known: plane, sphere, capsule, box, cylinder"),
+        (
+            {"shapes": (PLANE, cone)},
+            "there is no contact of a cone. Known: plane, heights, sphere, capsule, box, cylinder",
+        ),
         ({"shapes": (PLANE, PLANE)}, "two planes touch everywhere or nowhere"),
         ({"shapes": sphere}, "shapes must be two shapes"),
         ({}, "ground 'ground' has 0 shapes, one is needed"),

@@ -10,11 +10,10 @@ conaffinity) and exclusions allow. A robot's own links do not touch each other.
 
 import numpy as np
 
-from ..constraints.contact import Contact
 from ..elements.shapes import Shape
-from ..forces.compliant_contact import CompliantContact
-from ..forces.convex_polyhedron import ConvexPolyhedron
-from ..forces.friction import Friction
+from ..forces.shape_contacts.compliant_contact import CompliantContact
+from ..forces.shape_contacts.convex_polyhedron import ConvexPolyhedron
+from ..forces.shape_contacts.exact_contact import ExactContact, is_exact
 from ..lie import pose_stacks
 from .free_names import free_name, legal
 
@@ -94,7 +93,7 @@ def add_contacts(reader, imported, way):
         if way == "compliant":
             add_compliant(imported.model, name, a, b, stiffness)
         elif not add_exact(imported.model, name, a, b):
-            message = "only spheres, capsules and boxes on planes of the world touch exactly"
+            message = f"there is no exact contact of a {a.shape.kind} and a {b.shape.kind}, take contacts='compliant'"
             where = reader._where(reader.spec.geoms, b.number)
             out.note("unsupported", f"contact of geom {a.name!r} and geom {b.name!r}", message, where)
 
@@ -136,28 +135,13 @@ def add_compliant(model, name, a, b, stiffness):
 
 
 def add_exact(model, name, a, b):
-    """Exact contacts of the points of a shape with a plane of the world; False if the shapes are others."""
-    if a.kind != "plane" or b.kind not in ("sphere", "capsule", "box"):
+    """Add the exact contact of two shapes; False if there is none."""
+    if not is_exact(a.shape.kind, b.shape.kind):
         return False
-    R = pose_stacks.rotations(np.array(b.shape.rotation))
-    x0, R0 = b.body._start_position, b.body._start_rotation
-    plane, normal = np.array(a.shape.at), pose_stacks.rotations(np.array(a.shape.rotation))[:, 2]
-    center = np.array(b.shape.at) - np.array(b.body.center, float).ravel()
-    for k, (offset, radius) in enumerate(points_of(b.shape)):
-        place = np.asarray(x0, float).ravel() + np.asarray(R0, float) @ (center + R @ offset)
-        own = free_name(model, f"{name}_{k}", "contact")
-        contact = model.add(Contact(own, a.body, b.body, point=place, normal=normal, radius=radius, plane=plane))
-        friction = max(a.friction, b.friction)
-        if friction > 0:
-            model.add(Friction(free_name(model, f"{own}_friction", "friction"), contact, friction))
+    friction = max(a.friction, b.friction)
+    model.add(
+        ExactContact(
+            free_name(model, name, "contact"), a.body, b.body, shapes=(a.shape, b.shape), friction=friction or None
+        )
+    )
     return True
-
-
-def points_of(shape):
-    """Points of a shape with a radius that may touch a plane, in the frame of the shape."""
-    if shape.kind == "sphere":
-        return [(np.zeros(3), shape.size[0])]
-    if shape.kind == "capsule":
-        return [(np.array([0, 0, s * shape.size[1] / 2]), shape.size[0]) for s in (-1, 1)]
-    half = np.array(shape.size) / 2
-    return [(half * (i, j, k), 0.0) for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]

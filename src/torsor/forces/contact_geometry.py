@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from .convex_polyhedron import faces_of
+from .shape_contacts.convex_polyhedron import faces_of
 
 SURFACES = ("plane", "heights", "sphere", "capsule", "box", "cylinder", "polyhedron")
 GROUNDS = ("plane", "heights")  # surfaces that others are above

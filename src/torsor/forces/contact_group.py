@@ -17,9 +17,10 @@ from ..elements.shapes import SIZES, Shape, shapes_of
 from ..errors import ModelError
 from ..registry import register
 from .base import Force
-from .compliant_contact import INSIDE, place
 from .contact_geometry import SURFACES, ShapeAt, bounding_radius, touches
 from .contact_law import LAW_NUMBERS, check_law, law_of
+from .shape_contacts.compliant_contact import INSIDE
+from .shape_contacts.shape_pair import place
 
 SHAPE_KINDS = tuple(kind for kind in SURFACES if kind in SIZES)
 EXAMPLES = 3  # of each kind, of which pairs stand for all

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.conversion import reals, show
-from ..errors import ModelError
+from ...elements.conversion import reals, show
+from ...errors import ModelError
 
 MOST_CORNERS = 32  # of a hull; of more points those are kept that are farthest in evenly spread directions
 DIRECTIONS = (2000, 500, 200, 100, 50, 26)  # how many directions, until there are few enough corners

@@ -1,0 +1,1 @@
+"""Contacts of two shapes, as forces and as constraints."""
