@@ -63,7 +63,7 @@ def test_friction_is_engaged_while_it_sticks():
     found = rows(model, data)
     assert found["floor"]["spans"] == [[0.0, 2.0]]
     ((start, end),) = found["rub"]["spans"]
-    assert start == 0 and abs(end - 0.3 * G / 3) < 1e-6 and not found["rub"]["unknown"]
+    assert start == 0 and abs(end - 0.3 * G / 3) < 1e-6 and not found["rub"]["gaps"]
 
 
 def test_a_released_joint_is_free_from_the_event_on():
@@ -82,7 +82,7 @@ def test_joints_that_events_switch_are_known_from_their_events():
     found = rows(ts.cases.load("booster"), data)
     moments = dict(zip(map(str, data["event_name"].values), data["event_time"].values))
     for name, released in (("nose_x", "slide"), ("nose_y", "separation"), ("nose_z", "separation")):
-        assert found[name] == {"name": name, "spans": [[0.0, moments[released]]], "unknown": False}
+        assert found[name] == {"name": name, "spans": [[0.0, moments[released]]], "gaps": []}
 
 
 def test_a_joint_that_is_released_and_engaged_again_has_two_spans():
@@ -98,7 +98,7 @@ def test_a_contact_that_is_never_met_is_released_for_sure():
     model = ts.Model("fall", gravity=(0, 0, -G))
     ball = model.body("ball", mass=1.0, inertia=0, at=(0, 0, 100.0))
     model.add(ts.Contact("floor", model.ground, ball, plane=(0, 0, 0)))
-    assert rows(model, ts.simulate(model, 1.0, outputs=5))["floor"] == {"name": "floor", "spans": [], "unknown": False}
+    assert rows(model, ts.simulate(model, 1.0, outputs=5))["floor"] == {"name": "floor", "spans": [], "gaps": []}
 
 
 def test_contacts_of_shapes_have_rows_from_their_first_touch():

@@ -34,7 +34,11 @@ export function factsAt(component: Component, { mechanism, arrows, loads, engage
 }
 
 export function swatchOf(component: Component, mechanism: Mechanism | null): string {
-  if (component.kind === "body") return `#${mechanism?.colours[component.index]?.getHexString() ?? "808080"}`;
+  if (component.kind === "body") {
+    const own = mechanism?.data.bodies[component.index].shapes?.find((shape) => shape.colour)?.colour;
+    if (own) return `rgb(${own.slice(0, 3).map((share) => Math.round(255 * share)).join(" ")})`;
+    return `#${mechanism?.colours[component.index]?.getHexString() ?? "808080"}`;
+  }
   if (component.kind === "joint") return mechanism?.data.joints?.[component.index]?.redundant?.length ? "#e0338f" : "#5b6472";
   return component.kind === "force" ? "#3f9b8f" : "#9aa3ae";
 }

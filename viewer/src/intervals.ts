@@ -49,7 +49,8 @@ export function isInside(spans: [number, number][], t: number): boolean {
 
 /** What a switchable constraint does at a time: null where it is unknown. */
 export function engagedAt(row: RowData, t: number): boolean | null {
-  return row.unknown ? null : isInside(row.spans, t);
+  if (isInside(row.spans, t)) return true;
+  return row.gaps && isInside(row.gaps, t) ? null : false;
 }
 
 /** What all constraints do at a time: as their rows say; a contact also counts as engaged for a moment after one of its events. */

@@ -171,26 +171,57 @@ export class Mechanism {
 
   /**
    * The extent of the mechanism over a run, from some of its frames, and corners of its parts; where a carrier is given, as seen by somebody
-   * who travels with this body. Leaves bodies where the run was sampled last.
+   * who travels with this body; besides some components. Leaves bodies where the run was sampled last.
    */
-  extent(run: Playback | null, points: number[], carrier = -1): THREE.Box3 {
+  extent(run: Playback | null, points: number[], carrier = -1, without: Set<Component> | null = null): THREE.Box3 {
     const box = new THREE.Box3();
     const first = carrier >= 0 && run?.sampleLoaded(0) ? Array.from(run.now.slice(7 * carrier, 7 * carrier + 3)) : null;
+    const frames = this.someFrames(run);
+    for (const frame of frames) {
+      if (!run?.sampleLoaded(frame)) continue;
+      if (!first) this.extentNow(run.now, box, points.length < MOST_CORNERS ? points : null, without);
+      else this.addTravelling(run.now, first, carrier, box, points);
+    }
+    if (!frames.length) this.extentNow(null, box, points, without);
+    this.addGround(box, points);
+    if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(), new THREE.Vector3().setScalar(this.size));
+    return box;
+  }
+
+  /** Numbers of some frames of a run, in an order that covers it early. */
+  private someFrames(run: Playback | null): number[] {
     const frames = run?.times.length ?? 0;
     const count = Math.min(frames, Math.max(2, Math.round(40_000 / (this.parts.count + 1))), 120);
     const divisor = (a: number, b: number): number => (b ? divisor(b, a % b) : a);
     let stride = Math.max(1, Math.round(0.618 * count));
     while (count > 1 && divisor(stride, count) > 1) stride++;
-    for (let i = 0; run && i < count; i++) {
-      const place = (i * stride) % count; // in an order that covers the whole run early
-      if (!run.sampleLoaded(Math.round((place * (frames - 1)) / Math.max(1, count - 1)))) continue;
-      if (!first) this.extentNow(run.now, box, points.length < MOST_CORNERS ? points : null);
-      else this.addTravelling(run.now, first, carrier, box, points);
+    return Array.from({ length: count }, (_, i) => Math.round((((i * stride) % count) * (frames - 1)) / Math.max(1, count - 1)));
+  }
+
+  /** For each body how far it gets from where a run begins. */
+  travels(run: Playback): number[] {
+    const far = this.bodies.map(() => 0);
+    if (!run.sampleLoaded(0)) return far;
+    const first = Array.from(run.now);
+    for (const frame of this.someFrames(run)) {
+      if (!run.sampleLoaded(frame)) continue;
+      const { now } = run;
+      far.forEach((known, i) => {
+        const distance = Math.hypot(now[7 * i] - first[7 * i], now[7 * i + 1] - first[7 * i + 1], now[7 * i + 2] - first[7 * i + 2]);
+        if (distance > known) far[i] = distance;
+      });
     }
-    if (!count) this.extentNow(null, box, points);
-    this.addGround(box, points);
-    if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(), new THREE.Vector3().setScalar(this.size));
-    return box;
+    return far;
+  }
+
+  /** Bodies of these numbers, and the joints and forces at them. */
+  componentsAt(bodies: Set<number>): Set<Component> {
+    const { data } = this;
+    return new Set([
+      ...this.bodies.filter((_, i) => bodies.has(i)),
+      ...this.joints.filter((_, i) => [data.joints?.[i].first, data.joints?.[i].second].some((body) => bodies.has(body ?? -1))),
+      ...this.forces.filter((_, i) => data.forces?.[i].points.some((point) => bodies.has(point.body))),
+    ]);
   }
 
   private addTravelling(now: ArrayLike<number>, first: number[], carrier: number, box: THREE.Box3, points: number[]): void {
@@ -213,12 +244,12 @@ export class Mechanism {
   }
 
   /** The extent with bodies at the given poses. */
-  extentNow(poses: ArrayLike<number> | null, box = new THREE.Box3(), points: number[] | null = null): THREE.Box3 {
+  extentNow(poses: ArrayLike<number> | null, box = new THREE.Box3(), points: number[] | null = null, without: Set<Component> | null = null): THREE.Box3 {
     if (poses) this.move(poses);
     for (const view of this.jointViews) view.observe?.();
     for (const view of this.jointViews) view.update?.();
     for (const view of this.forceViews) view.update();
-    return this.parts.extent(SHOWN, box, points);
+    return this.parts.extent(SHOWN, box, points, without);
   }
 
   /** Takes everything out of the scene. */

@@ -101,8 +101,9 @@ function graph(value: unknown): GraphData | null {
 }
 
 function row(value: Loose): RowData {
-  const spans = list(value.spans).filter((span) => list(span).length === 2 && list(span).every(isNumber)) as [number, number][];
-  return { name: text(value.name), spans: spans.sort((a, b) => a[0] - b[0]), unknown: value.unknown === true };
+  const spans = (given: unknown): [number, number][] =>
+    (list(given).filter((span) => list(span).length === 2 && list(span).every(isNumber)) as [number, number][]).sort((a, b) => a[0] - b[0]);
+  return { name: text(value.name), spans: spans(value.spans), gaps: spans(value.gaps) };
 }
 
 function signal(value: Loose): SignalData {

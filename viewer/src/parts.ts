@@ -208,13 +208,14 @@ export class Parts {
     return best;
   }
 
-  /** Extent of what is drawn now on the given layers. `points`, where given, gets the corners of all parts. */
-  extent(layers: Layer[], box: THREE.Box3, points: number[] | null = null): THREE.Box3 {
+  /** Extent of what is drawn now on the given layers, besides some components. `points`, where given, gets the corners of all parts. */
+  extent(layers: Layer[], box: THREE.Box3, points: number[] | null = null, without: Set<Component> | null = null): THREE.Box3 {
     const matrix = new THREE.Matrix4();
     const one = new THREE.Box3();
     const corner = new THREE.Vector3();
     for (const part of this.parts) {
       if (!layers.includes(part.layer) || part.off || part.aside || !part.anchor.valid || part.component?.hidden) continue;
+      if (part.component && without?.has(part.component)) continue;
       const geometry = this.geometries.find(part.geometry);
       if (!geometry.boundingBox) geometry.computeBoundingBox();
       if (!geometry.boundingBox) continue;

@@ -9,6 +9,7 @@ import type { Playback } from "./playback.ts";
 import type { Stage } from "./stage.ts";
 import { Traces } from "./traces.ts";
 
+const LEAVES = 0.3; // share of the growth of the extent that a body travels, above which it leaves the mechanism
 const TRAVEL = 3; // times its own size: what a mechanism travels before the camera follows it
 
 export class SceneControl {
@@ -81,12 +82,20 @@ export class SceneControl {
     const lengthOf = (box: THREE.Box3): number => box.getSize(new THREE.Vector3()).length();
     // A mechanism that travels far is seen as it starts, and the camera goes with it.
     const travels = !start.isEmpty() && lengthOf(whole) > TRAVEL * lengthOf(start);
-    this.carrier = travels ? this.heaviest() : null;
+    // … with its heaviest body, unless this stays and another one leaves, as a stone that is thrown.
+    const distances = travels && run ? mechanism.travels(run) : [];
+    const gone = new Set(distances.flatMap((distance, i) => (distance > LEAVES * (lengthOf(whole) - lengthOf(start)) ? [i] : [])));
+    const heaviest = travels ? this.heaviest() : null;
+    this.carrier = heaviest && (gone.has(heaviest.index) || !gone.size) ? heaviest : null;
     this.box = whole;
     this.points = every;
     if (travels) {
       const besides: number[] = [];
-      const seen = mechanism.extent(run, besides, this.carrier?.index ?? -1);
+      const seen = mechanism.extent(run, besides, this.carrier?.index ?? -1, this.carrier ? null : mechanism.componentsAt(gone));
+      if (!this.carrier) {
+        seen.union(start); // with what leaves later
+        besides.push(...atStart);
+      }
       const together = lengthOf(seen) <= TRAVEL * lengthOf(start);
       this.box = together ? seen : start;
       this.points = together ? besides : atStart;

@@ -241,12 +241,14 @@ export class Timeline {
       const y = HEAD + i * ROW - this.scroll;
       context.fillStyle = colours.line;
       context.fillRect(this.gutter, y + ROW / 2 - 0.5, this.width, 1);
-      context.fillStyle = row.unknown ? colours.faint : colours.span;
-      if (row.unknown) {
-        context.globalAlpha = 0.3;
-        for (let x = 0; x < this.width; x += 8) context.fillRect(this.gutter + x, y + 6, 4, ROW - 12);
-        context.globalAlpha = 1;
-      } else for (const [a, b] of spansInPixels(row.spans, this.from, this.to, this.width)) context.fillRect(this.gutter + a, y + 3, Math.max(1.2, b - a), ROW - 6);
+      context.fillStyle = colours.faint;
+      context.globalAlpha = 0.3;
+      for (const [a, b] of spansInPixels(row.gaps ?? [], this.from, this.to, this.width)) {
+        for (let x = a; x < b; x += 8) context.fillRect(this.gutter + x, y + 6, Math.min(4, b - x), ROW - 12);
+      }
+      context.globalAlpha = 1;
+      context.fillStyle = colours.span;
+      for (const [a, b] of spansInPixels(row.spans, this.from, this.to, this.width)) context.fillRect(this.gutter + a, y + 3, Math.max(1.2, b - a), ROW - 6);
       context.fillStyle = colours.text;
       context.textAlign = "left";
       context.fillText(shorten(context, row.name, this.gutter - 24), 12, y + ROW / 2);

@@ -152,7 +152,8 @@ export interface RunData {
 export interface RowData {
   name: string;
   spans: [number, number][];
-  unknown?: boolean;
+  /** Times at which nothing is known about it. */
+  gaps?: [number, number][];
 }
 
 export interface ModeData {

@@ -21,7 +21,8 @@ test("spans become pixels, and narrow gaps vanish", () => {
 test("a row says what holds at a time", () => {
   const spans: [number, number][] = [[1, 2], [3, 4]];
   assert.deepEqual([0.9, 1, 1.5, 2, 2.5, 3.5, 5].map((t) => isInside(spans, t)), [false, true, true, true, false, true, false]);
-  assert.equal(engagedAt({ name: "a", spans: [], unknown: true }, 0), null);
+  const row = { name: "a", spans, gaps: [[2, 2.5]] as [number, number][] };
+  assert.deepEqual([0, 1.5, 2, 2.2, 2.6, 3.5].map((t) => engagedAt(row, t)), [false, true, true, null, false, true]);
   assert.equal(engagedAt({ name: "a", spans: [] }, 0), false);
 });
 

@@ -10,7 +10,7 @@ from ..registry import register
 from .base import Case
 
 TOP_SHAPE = [  # a disk on a rod; the mark shows that it spins
-    ts.shapes.cylinder(0.25, 0.1, axis="y", colour="steel"),
+    ts.shapes.cylinder(0.25, 0.1, axis="y", colour="steelblue"),
     ts.shapes.cylinder(0.02, 1.2, at=(0, -0.4, 0), axis="y", colour="silver"),
     ts.shapes.box((0.2, 0.102, 0.05), at=(0.13, 0, 0), colour="orange"),
 ]

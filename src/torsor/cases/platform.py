@@ -29,9 +29,9 @@ TABLE_SHAPES = (  # of each table, from its own joint
         ts.shapes.box((0.0815, 0.04, 0.03), at=(0.04, 0, 0), colour="orange"),
     ],
     [
-        ts.shapes.cylinder(0.028, 0.06, at=(0.02, 0, 0), axis="x", colour="steel"),
-        ts.shapes.box((0.03, 0.06, 0.05), at=(0.034, 0, 0.02), colour="steel"),
-        ts.shapes.box((0.24, 0.19, 0.03), at=(0.034, 0, 0.06), colour="steel"),
+        ts.shapes.cylinder(0.028, 0.06, at=(0.02, 0, 0), axis="x", colour="steelblue"),
+        ts.shapes.box((0.03, 0.06, 0.05), at=(0.034, 0, 0.02), colour="steelblue"),
+        ts.shapes.box((0.24, 0.19, 0.03), at=(0.034, 0, 0.06), colour="steelblue"),
     ],
 )
 START = (pi, pi / 3, pi / 3)  # angles, and rates

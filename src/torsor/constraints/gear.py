@@ -72,6 +72,9 @@ class Gear(JointRelation):
         found = [(*one, c) for one, c in zip(pair, scaled)]
         return found if self.carrier is None else found + self._of_carrier(pair, scaled)
 
+    def drawn_details(self) -> dict[str, Any]:
+        return {"members": super().drawn_details()["members"][:2]}  # the carrier has no wheel
+
     def _carrier_body(self):
         if self.carrier is not None:
             require_joint(self, self.carrier)

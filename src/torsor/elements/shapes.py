@@ -31,7 +31,8 @@ COLOURS = {
     "black": "#111111", "white": "#ffffff", "grey": "#808080", "gray": "#808080", "silver": "#c0c0c0", "red": "#d62728",
     "green": "#2ca02c", "blue": "#1f77b4", "yellow": "#f2c80f", "orange": "#ff7f0e", "purple": "#9467bd", "pink": "#e377c2",
     "brown": "#8c564b", "sienna": "#a0522d", "cyan": "#17becf", "teal": "#008080", "navy": "#000080", "olive": "#808000",
-    "gold": "#d4af37", "steel": "#4682b4", "copper": "#b87333", "brass": "#b5a642", "tan": "#d2b48c", "maroon": "#800000",
+    "gold": "#d4af37", "steel": "#8d98a5", "copper": "#b87333", "brass": "#b5a642", "tan": "#d2b48c", "maroon": "#800000",
+    "steelblue": "#4682b4",
 }  # fmt: skip
 SIZES = {  # count of numbers in the size of each kind
     "box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "cone": 2, "ellipsoid": 3, "plane": 2, "mesh": 3,

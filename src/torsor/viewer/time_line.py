@@ -7,7 +7,7 @@ from these events and from the model's start (0). Otherwise it is known between 
     from its own event at the end: one that opens it was engaged before, one that closes it was released                   (2)
     from its own event at the beginning, where that always leads to the same state                                         (3)
 
-Where none of them is known, the state is that before and after, if these are the same; otherwise the row is marked as unknown.
+Where none of them is known, the state is that before and after, if these are the same; otherwise this part of the row is a gap.
 """
 
 import json
@@ -49,12 +49,13 @@ def engagement_rows(data: Any, scenery: dict) -> list[dict[str, Any]]:
     for name, joint in switchable.items():
         if from_model and "switches" in joint:
             spans = _switched_spans(joint, times, moments, names)  # (0)
-            found.append({"name": name, "spans": spans, "unknown": False})
+            found.append({"name": name, "spans": spans, "gaps": []})
             continue
         columns = [k for k, label in enumerate(labels) if label == name]
+        multipliers = None
         if columns:
             multipliers = np.abs(np.asarray(data["multiplier"].values[:, columns], float)).max(axis=1)
-            found.append({"name": name, **_row(name, joint.get("watched", False), multipliers, times, moments, names)})
+        found.append({"name": name, **_row(name, joint.get("watched", False), multipliers, times, moments, names)})
     return found + touching_rows(data, scenery)
 
 
@@ -83,7 +84,9 @@ def _switched_spans(joint, times, moments, names):
 
 
 def _row(name, watched, multipliers, times, moments, names):
-    """Spans in which one constraint is engaged."""
+    """Spans in which one constraint is engaged; multipliers: None where the result has none of it."""
+    seen = multipliers is not None
+    multipliers = multipliers if seen else np.zeros(len(times))
     own = [n.rpartition(".")[2] if n.rpartition(".")[0] == name else "" for n in names]
     loaded = multipliers > SURE * np.nanmax(multipliers, initial=0.0)
     edges = np.unique(np.concatenate([times[:1], moments, times[-1:]]))
@@ -93,7 +96,8 @@ def _row(name, watched, multipliers, times, moments, names):
             here.setdefault(float(moment), []).append(verb)
     first, last = np.searchsorted(times, edges, "right"), np.searchsorted(times, edges, "left")
     states: list[bool | None] = []
-    silent = not loaded.any() and (not watched or any(v in FRICTION for v in own))  # never loaded: (1) does not apply
+    # A constraint that is never loaded: (1) does not apply.
+    silent = seen and not loaded.any() and (not watched or any(v in FRICTION for v in own))
     for k in range(len(edges) - 1):
         inside = loaded[first[k] : last[k + 1]]
         begins = [AFTER[v] for v in here.get(float(edges[k]), ()) if v in AFTER]
@@ -103,22 +107,26 @@ def _row(name, watched, multipliers, times, moments, names):
         elif begins or ends:
             states.append(begins[-1] if begins else ends[0])  # (3), (2)
         else:
-            states.append(False if len(inside) and not silent else None)  # (1)
-    return _join_spans(edges, states, silent)
+            states.append(False if seen and len(inside) and not silent else None)  # (1)
+    return _join_spans(edges, states)
 
 
-def _join_spans(edges, states, silent):
-    """Spans of the states between edges. Where one is not known it is that of both neighbours, or else unknown."""
+def _join_spans(edges, states):
+    """Spans of the states between edges, and gaps. A state that is not known is that of both neighbours, or else a gap."""
     spans: list[list[float]] = []
-    unknown, state = False, silent
+    gaps: list[list[float]] = []
+    state = None
     for k, found in enumerate(states):
-        if found is None:
-            later = next((x for x in states[k:] if x is not None), None)
-            unknown |= later is None or k == 0 or later != state
-        state = state if found is None else found
+        if found is not None:
+            state = found
+        elif next((x for x in states[k:] if x is not None), None) != state:
+            state = None
         start, end = float(edges[k]), float(edges[k + 1])
-        if state and spans and spans[-1][1] == start:
-            spans[-1][1] = end
-        elif state:
-            spans.append([start, end])
-    return {"spans": spans, "unknown": unknown}
+        if state is False:
+            continue
+        target = gaps if state is None else spans
+        if target and target[-1][1] == start:
+            target[-1][1] = end
+        else:
+            target.append([start, end])
+    return {"spans": spans, "gaps": gaps}

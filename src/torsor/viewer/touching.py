@@ -21,7 +21,7 @@ def touching_rows(data: Any, scenery: dict) -> list[dict[str, Any]]:
         return []
     p, R = (np.asarray(data[what].values, float) for what in ("position", "rotation"))
     return [
-        {"name": force["name"], "spans": _spans(times, _depths(force["touching"], p, R) >= 0), "unknown": False}
+        {"name": force["name"], "spans": _spans(times, _depths(force["touching"], p, R) >= 0), "gaps": []}
         for force in contacts
     ]
 

@@ -72,7 +72,7 @@ function simulate(start: number[], name: string, packing: "f32" | "d16"): RunDat
     signals: Object.entries(curves).map(([label, values]) => ({ name: label, group: group(label)[0], unit: group(label)[1], label, values: packF32(values) })),
     reactions: { force: packF32(force, [n, 3, 3]) },
     events,
-    rows: [{ name: "stop", spans }, { name: "latch", spans: [[0, 2.5], [6, 10]] }, { name: "clutch", spans: [], unknown: true }],
+    rows: [{ name: "stop", spans }, { name: "latch", spans: [[0, 2.5], [6, 10]] }, { name: "clutch", spans: [], gaps: [[0, 10]] }],
   };
 }
 

@@ -32,9 +32,12 @@ class Geneva(Case):
     def build():
         model = ts.Model("geneva")
         crank_shape = [
-            ts.shapes.cylinder(0.035, 0.01, at=(0, 0, -0.012), colour="steel"),
+            ts.shapes.cylinder(0.035, 0.01, at=(0, 0, -0.012), colour="steelblue"),
             ts.shapes.box(
-                (ARM, 0.012, 0.006), at=(ENTRY[0] / 2, ENTRY[1] / 2, -0.012), rotation=(0, 0, -pi / 4), colour="steel"
+                (ARM, 0.012, 0.006),
+                at=(ENTRY[0] / 2, ENTRY[1] / 2, -0.012),
+                rotation=(0, 0, -pi / 4),
+                colour="steelblue",
             ),
             ts.shapes.cylinder(0.005, 0.024, at=ENTRY, colour="red"),
         ]

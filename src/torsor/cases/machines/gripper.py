@@ -47,7 +47,7 @@ class Gripper(Case):
 
 def _add_finger(model, hand, cube, side, name):
     half = EDGE / 2
-    blade = ts.shapes.box((0.008, EDGE, 0.14), at=(side * 0.004, 0, 0.06), colour="steel")
+    blade = ts.shapes.box((0.008, EDGE, 0.14), at=(side * 0.004, 0, 0.06), colour="steelblue")
     finger = model.body(
         f"{name}_finger", mass=FINGER, inertia=(1e-5,) * 3, at=(side * (half + 0.005), 0, half), shape=blade
     )

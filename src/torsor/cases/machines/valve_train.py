@@ -27,8 +27,8 @@ class ValveTrain(Case):
     def build(speed=260.0):
         model = ts.Model("valve-train")
         lobe = [
-            ts.shapes.cylinder(BASE, 0.012, colour="steel"),
-            ts.shapes.cylinder(0.6 * BASE, 0.012, at=(0, -0.9 * BASE, 0), colour="steel"),
+            ts.shapes.cylinder(BASE, 0.012, colour="steelblue"),
+            ts.shapes.cylinder(0.6 * BASE, 0.012, at=(0, -0.9 * BASE, 0), colour="steelblue"),
         ]
         shaft = model.body("shaft", mass=0.5, inertia=(2e-4, 2e-4, 2e-4), shape=lobe)
         turn = model.add(ts.Revolute("turn", model.ground, shaft, axis="z"))

@@ -33,7 +33,7 @@ class Winch(Case):
             inertia=ts.inertia.cylinder(12.0, DRUM, 0.3, axis="y"),
             at=(DRUM + SHEAVE, 0, TOP),
             shape=[
-                ts.shapes.cylinder(DRUM, 0.3, axis="y", colour="steel"),
+                ts.shapes.cylinder(DRUM, 0.3, axis="y", colour="steelblue"),
                 ts.shapes.box((0.02, 0.31, 2 * DRUM), colour="gold"),
             ],
         )
