@@ -128,6 +128,28 @@ def test_meshes_of_files_come_with_their_scale(tmp_path, kind):
     assert np.sum(np.cross(b - a, c - a) * a) / 6 == pytest.approx(12.0, rel=1e-3)  # volume: faces look outwards
 
 
+def test_a_mesh_of_several_colours_is_drawn_in_them(tmp_path):
+    """A glTF file: a red box, and a half transparent green one that its node moves; a colour that is given replaces both."""
+    trimesh = pytest.importorskip("trimesh")
+    whole = trimesh.Scene()
+    for name, colour, x in (("a", (255, 0, 0, 255), 0.0), ("b", (0, 255, 0, 128), 5.0)):
+        box = trimesh.creation.box((1.0, 1.0, 1.0))
+        box.visual = trimesh.visual.TextureVisuals(material=trimesh.visual.material.PBRMaterial(baseColorFactor=colour))
+        whole.add_geometry(box, node_name=name, transform=trimesh.transformations.translation_matrix((x, 0, 0)))
+    file = tmp_path / "two.glb"
+    whole.export(file)
+    model = ts.Model("m")
+    model.body("b", mass=1.0, inertia=(1, 1, 1), shape=ts.shapes.mesh(file))
+    model.body("c", mass=1.0, inertia=(1, 1, 1), shape=ts.shapes.mesh(file, colour="blue"))
+    shown = data_of(model, "view")
+    one, two = (body["shapes"] for body in shown["bodies"])
+    assert sorted(shape["colour"] for shape in one) == [[0, 1, 0, 0.502], [1, 0, 0, 1]]
+    assert [shape["mesh"] for shape in one] == [shape["mesh"] for shape in two] == [0, 1]
+    assert len({tuple(shape["colour"]) for shape in two}) == 1
+    green = next(shape["mesh"] for shape in one if shape["colour"][1] == 1)
+    assert unpack(shown["meshes"][green]["positions"])[:, 0].min() == pytest.approx(4.5, abs=1e-3)
+
+
 def test_odd_names_stay_inside_their_script_element():
     """A thousand random texts: nothing that an HTML parser takes for markup is left, and JSON gives them back."""
     import json

@@ -58,11 +58,13 @@ export function placeNodes(graph: GraphData): Placed[] {
   return layers.map((layer, i) => ({ x: (order[i] + 0.5) / (counts.get(layer) ?? 1), y: deepest ? layer / deepest : 0.5 }));
 }
 
-function shorten(name: string): string {
+function shorten(name: string, most = 14): string {
   const letters = [...name];
-  return letters.length > 14 ? `…${letters.slice(-13).join("")}` : name;
+  return letters.length > most ? `…${letters.slice(1 - most).join("")}` : name;
 }
 
+const MOST_LABELS = 24; // edges of a graph whose names are written
+const SHORTEST = 4; // letters of a label
 const LETTER = 5.2; // pixels: about the width of a letter of a label
 const LINE = 9; // and its height
 
@@ -92,7 +94,11 @@ export function drawGraph(graph: GraphData, choose: (name: string) => void): SVG
   const at = (i: number): Placed => ({ x: 46 + (places[i]?.x ?? 0.5) * (WIDTH - 92), y: 24 + (places[i]?.y ?? 0.5) * (height - 52) });
   const edges: SVGElement[] = [];
   const labels = new Labels();
-  if (graph.nodes.length <= 60) graph.nodes.forEach((node, i) => labels.take(shorten(node.name), { x: at(i).x, y: at(i).y + 21 }));
+  const names = graph.nodes.map((node, i) => {
+    const apart = places.reduce((least, place, k) => (k !== i && Math.abs(place.y - places[i].y) < 1e-3 ? Math.min(least, Math.abs(at(k).x - at(i).x)) : least), Infinity);
+    const name = shorten(node.name, Math.max(SHORTEST, Math.min(14, Math.floor(apart / LETTER) - 1)));
+    return graph.nodes.length <= 60 && labels.take(name, { x: at(i).x, y: at(i).y + 21 }) ? name : null;
+  });
   const together = new Map<string, number>();
   for (const edge of graph.edges) {
     if (!places[edge.first] || !places[edge.second]) continue;
@@ -107,7 +113,7 @@ export function drawGraph(graph: GraphData, choose: (name: string) => void): SVG
     const wide = makeSvg("path", { d: line.getAttribute("d") ?? "", class: "edge-target" }, makeSvg("title", {}, `${edge.name}${edge.loop ? " (closes a loop)" : ""}${edge.redundant ? " (redundant)" : ""}`));
     const group = makeSvg("g", { class: "edge-group", tabindex: 0 }, line, wide);
     const label = shorten(edge.name);
-    const place = labels.find(label, (s) => ({ x: (1 - s) ** 2 * a.x + 2 * s * (1 - s) * middle.x + s * s * b.x, y: (1 - s) ** 2 * a.y + 2 * s * (1 - s) * middle.y + s * s * b.y - 3 }));
+    const place = graph.edges.length > MOST_LABELS ? null : labels.find(label, (s) => ({ x: (1 - s) ** 2 * a.x + 2 * s * (1 - s) * middle.x + s * s * b.x, y: (1 - s) ** 2 * a.y + 2 * s * (1 - s) * middle.y + s * s * b.y - 3 }));
     if (place) group.append(makeSvg("text", { ...place, class: "edge-name" }, label));
     group.addEventListener("click", () => choose(edge.name));
     edges.push(group);
@@ -118,7 +124,8 @@ export function drawGraph(graph: GraphData, choose: (name: string) => void): SVG
       ? makeSvg("rect", { x: x - 9, y: y - 7, width: 18, height: 14, rx: 2, class: "node ground-node" })
       : makeSvg("circle", { cx: x, cy: y, r: graph.nodes.length > 40 ? 5 : 8, class: "node" });
     const group = makeSvg("g", { class: "node-group", tabindex: 0 }, shape, makeSvg("title", {}, node.name));
-    if (graph.nodes.length <= 60) group.append(makeSvg("text", { x, y: y + 21, class: "node-name" }, shorten(node.name)));
+    const name = names[i];
+    if (name !== null) group.append(makeSvg("text", { x, y: y + 21, class: "node-name" }, name));
     group.addEventListener("click", () => choose(node.name));
     return group;
   });

@@ -72,10 +72,11 @@ function cable(ends: THREE.Vector3[], size: number, make: Maker): ForceView {
 /** Marks at the points of a force that has no line: a ring for torques, a small cone for forces. */
 function marks(data: ForceData, anchors: Anchor[], size: number, make: Maker): ForceView {
   const s = 0.035 * size;
-  const parts = data.points.slice(0, data.draw === "torsion" ? 1 : 2).flatMap((point, i) => {
+  const parts = data.points.slice(0, data.draw === "torsion" || data.draw === "joint-damper" ? 1 : 2).flatMap((point, i) => {
     const frame = place(point.p, point.q);
     const scale: Vector = [s, s, s];
     if (data.draw === "thrust") return i === 0 ? [] : [make("cylinder", LOAD, anchors[i], inside(frame, [0, 0, s], [0.12 * s, 0.12 * s, 2 * s])), make("cone", LOAD, anchors[i], inside(frame, [0, 0, 2.4 * s], [0.35 * s, 0.35 * s, 0.8 * s]))];
+    if (data.draw === "joint-damper") return [make("tube", HOUSING, anchors[i], inside(frame, [0, 0, 0], [0.45 * s, 0.45 * s, 0.6 * s]))];
     if (data.draw === "torsion") return [make("spiral", COIL, anchors[i], inside(frame, [0, 0, 0], scale))];
     if (data.draw === "torque")
       return [

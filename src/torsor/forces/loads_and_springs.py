@@ -255,6 +255,8 @@ class Spring(Force):
         return self
 
     def drawn_as(self) -> str:
+        if quantity.scalar(self.stiffness, "stiffness", self.owner).is_zero():
+            return "joint-damper"
         return self.drawing if self.joint.angular[self.index] else "slide-coil"
 
     def potential(self) -> ca.SX | None:

@@ -31,6 +31,7 @@ WITHOUT_HOLD = (
     "touch",
     "torsion",
     "slide-coil",
+    "joint-damper",
 )  # forces that hold no point of a body
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .meshes import simplify, triangles
+from .meshes import READ_ERRORS, mesh_parts, simplify
 
 ROUND, RINGS = 18, 8  # faces around, and from pole to pole
 MOST_FACES = 1200  # of a mesh in a picture
@@ -78,8 +78,12 @@ def _surface_of_revolution(profile, scale):
 
 def _mesh(shape, size):
     try:
-        corners, faces = triangles(shape.get("file"), tuple(shape["size"]))
-    except (OSError, ValueError, ImportError, AttributeError, KeyError, IndexError, TypeError):
+        parts = mesh_parts(shape.get("file"), tuple(shape["size"]))
+    except READ_ERRORS:
         return _box(np.full(3, 0.025 * size))
-    corners, faces = simplify(corners.astype(float), faces.astype(np.int64), MOST_FACES)
-    return list(corners[faces])
+    every, found = sum(len(part.faces) for part in parts), []
+    for part in parts:
+        most = max(12, MOST_FACES * len(part.faces) // every)
+        corners, faces = simplify(part.corners.astype(float), part.faces.astype(np.int64), most)
+        found += list(corners[faces])
+    return found
