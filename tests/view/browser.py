@@ -9,10 +9,10 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PATIENCE = 120_000  # milliseconds, on a machine that is busy
-OPTIONS = [
+OPTIONS = [  # as Chromium draws on a machine without graphics hardware: WebGL by SwiftShader, the page itself without WebGL
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
-    "--ignore-gpu-blocklist",
+    "--disable-gpu-compositing",
     "--no-sandbox",
     "--disable-dev-shm-usage",
 ]

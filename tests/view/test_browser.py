@@ -134,6 +134,19 @@ def test_what_travels_stays_in_the_picture(page):
     assert page.sound(), page.errors
 
 
+def test_the_camera_stays_with_a_machine_that_throws_a_stone(page):
+    """The counterweight, which is the heaviest body, stays; the stone flies 100 times as far as it is long."""
+    model = ts.Model("thrower", gravity=(0, 0, -9.81))
+    weight = model.body("weight", inertia=ts.inertia.box(100.0, 1, 1, 1), at=(0, 0, 0))
+    model.add(ts.Revolute("pivot", model.ground, weight, point=(0, 0, 0), axis=(0, 1, 0), start_rate=1.0))
+    model.body("stone", inertia=ts.inertia.sphere(1.0, 0.1), at=(1, 0, 0), velocity=(30, 0, 20))
+    assert show(page, ts.simulate(model, 4.0, outputs=20, progress=False))[1] == ""
+    page("() => window.torsor.seek(4)")
+    page.page.wait_for_timeout(150)
+    assert max(map(abs, page("() => window.torsor.inPicture('weight')"))) < 0.7
+    assert page.page.locator("[data-does=follow].on").count() == 0 and page.sound()
+
+
 def test_clicks_and_keys_move_through_time_and_curves_are_saved(page, tmp_path):
     """In a saved page that is opened in a larger window, where plots are visible from the start."""
     data = short_run("four-bar")

@@ -45,6 +45,17 @@ def test_wheels_of_a_pair_touch_with_the_ratio_of_their_teeth(teeth, internal, a
         assert np.abs(pose_stacks.rotations(np.array(solid["q"]))[:, 2]) @ (0, 1, 0) == pytest.approx(1)
 
 
+def test_wheels_on_a_carrier_touch_with_the_ratio_of_their_teeth():
+    model = ts.Model("planet")
+    sun, arm = wheel(model, "sun", (0, 0, 0)), wheel(model, "arm", (0, 0, 0))
+    planet = wheel(model, "planet", (0.3, 0, 0), carrier=model["arm"])
+    model.add(ts.Gear("mesh", sun, planet, teeth=(24, 18), carrier=arm))
+    a, b = entry(model, "mesh")["solids"]
+    assert (a["body"], b["body"]) == (0, 2)
+    ra, rb = (pitch_radius(solid["outline"]) for solid in (a, b))
+    assert ra / rb == pytest.approx(24 / 18, rel=0.03) and ra + rb == pytest.approx(0.3, rel=0.03)
+
+
 def test_a_rack_passes_its_pinion_with_the_speed_of_the_rim():
     """About y with the speed ω the rim has the velocity ω r towards +x where z = +r."""
     model = ts.Model("rack")
@@ -132,6 +143,14 @@ def test_a_liquid_has_one_surface_at_its_level():
         model.add(ts.Buoyancy(f"water{k}", body, level=0.25))
     (surface,) = [s for s in scene(model)["ground"] if s["kind"] == "plane"]
     assert surface["p"][2] == pytest.approx(0.25)
+
+
+def test_damping_of_a_joint_is_not_drawn_as_a_spring():
+    model = ts.Model("rubs")
+    hinge = wheel(model, "wheel", (0, 0, 0))
+    model.add(ts.Spring("soft", hinge, stiffness=1.0))
+    model.add(ts.Spring("oil", hinge, damping=0.1))
+    assert (entry(model, "soft")["draw"], entry(model, "oil")["draw"]) == ("torsion", "joint-damper")
 
 
 def test_a_spring_on_a_slider_is_a_coil_and_on_a_hinge_a_spiral():

@@ -3,6 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
+import xarray as xr
 
 import torsor as ts
 from torsor.scene.scene import scene
@@ -99,6 +100,18 @@ def test_a_contact_that_is_never_met_is_released_for_sure():
     ball = model.body("ball", mass=1.0, inertia=0, at=(0, 0, 100.0))
     model.add(ts.Contact("floor", model.ground, ball, plane=(0, 0, 0)))
     assert rows(model, ts.simulate(model, 1.0, outputs=5))["floor"] == {"name": "floor", "spans": [], "gaps": []}
+
+
+def test_what_is_not_known_is_a_gap_and_not_the_whole_row():
+    """Loaded until t = 1, released from t = 2 on; between two events of another contact there is no output."""
+    times, load = [0.0, 1.0, 2.0, 3.0], [[1.0], [1.0], [0.0], [0.0]]
+    events = {"event_time": ("event", [1.2, 1.3]), "event_name": ("event", ["other.touch", "other.touch"])}
+    variables = {"multiplier": (("time", "constraint"), load), **events}
+    data = xr.Dataset(variables, {"time": times, "constraint": ["floor[0]"]})
+    scenery = {"joints": [{"name": "floor", "switchable": True, "watched": True}]}
+    assert engagement_rows(data, scenery) == [{"name": "floor", "spans": [[0.0, 1.2]], "gaps": [[1.2, 1.3]]}]
+    bare = data.drop_vars(["multiplier", "constraint"])
+    assert engagement_rows(bare, scenery) == [{"name": "floor", "spans": [], "gaps": [[0.0, 3.0]]}]
 
 
 def test_contacts_of_shapes_have_rows_from_their_first_touch():

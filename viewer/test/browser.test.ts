@@ -10,7 +10,7 @@ import { SAMPLES } from "./samples/index.ts";
 const PLACES = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/opt/google/chrome/chrome"];
 const program = PLACES.find((path) => path && existsSync(path));
 const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const WEBGL = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+const WEBGL = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-gpu-compositing"];
 const folder = new URL("../test-pages/", import.meta.url);
 const html = readFileSync(new URL("../viewer.html", import.meta.url), "utf8");
 const skip = program ? false : "no chromium was found: set CHROMIUM to its path";
