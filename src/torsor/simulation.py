@@ -23,6 +23,7 @@ from .methods.projections import Projection
 from .model.model import Model
 from .parallel.ranks import SINGLE_RANK, Ranks, ranks_of, refuse_with_ranks
 from .parallel.threads import run_together, validate_thread_count
+from .prepare.memory_estimate import refuse_large_result
 from .prepare.prepare import changes_structure
 from .prepare.system import System
 from .registry import lookup
@@ -98,7 +99,7 @@ def simulate(
         return run_together(threads, lambda one: _together(replace(task, ranks=one), times[:], progress, certify))
     if checkpoint is not None or checkpoint_interval is not None:
         return _run_in_folder(task, times, checkpoint, (checkpoint_every, checkpoint_interval), progress)
-    system, data = _carry_out(task, times[:], model.name, progress)
+    system, data = _carry_out(task, times, model.name, progress)
     data = task.warn_if_inaccurate(task.judge(system, data, data.sizes["time"]), 2)
     return _certify(task, times[:], system, data, progress) if certify else data
 
@@ -111,8 +112,9 @@ def _carry_out(task, times, title, progress):
     bar.waiting(PREPARING)
     try:
         system, runner = task.prepare()
+        refuse_large_result(task.model, len(times), system.outputs.size)
         with reraise_signals():
-            runner.begin(times)
+            runner.begin(times[:])
         prepared = clock.perf_counter() - began
         with defer_signals(keeps=False) as note:
             trajectory = runner.collect(runner.run(bar))

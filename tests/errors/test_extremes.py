@@ -4,6 +4,7 @@ import casadi as ca
 import pytest
 
 import torsor as ts
+from torsor.prepare import memory_estimate
 
 FORMULATIONS = ("absolute", "relative", "woronetz")
 
@@ -94,3 +95,16 @@ def test_a_model_in_which_nothing_can_move_rests(formulation, rough):
         model.add(ts.Friction("rub", tip, coefficient=0.3))
     data = ts.simulate(model, 0.1, outputs=1, formulation=formulation)
     assert data.attrs["status"] == "finished" and not data.velocity.values.any()
+
+
+def test_what_does_not_fit_in_memory_is_refused_before_it_is_tried(monkeypatch):
+    model = ts.cases.load("chain", n=20)
+    with pytest.raises(
+        ts.OptionError, match=r"500,000,001 outputs of [\d,]+ numbers take about [\d.]+ GB, this machine has"
+    ):
+        ts.simulate(model, 1.0, outputs=500_000_000)
+    monkeypatch.setattr(memory_estimate, "machine_memory", lambda: 1e5)
+    with pytest.raises(
+        ts.OptionError, match="'chain-20' has 20 bodies: their preparation takes about 0.0 GB, this machine has"
+    ):
+        ts.simulate(model, 1.0)

@@ -22,6 +22,7 @@ from ..parallel.ranks import SINGLE_RANK
 from ..prepare import auto_formulation, large_systems
 from ..prepare.choice import SHARE, KernelOptions
 from ..prepare.derivation import derive
+from ..prepare.memory_estimate import refuse_large_model
 from ..prepare.prepare import changes_structure, choose_again, run_kernels
 from ..prepare.requested_start import Starts
 from ..registry import registered
@@ -101,6 +102,7 @@ class Task:
         stored   the system of a checkpoint, which is used instead of the derived one
         """
         model = self.model
+        refuse_large_model(model)
         with DERIVING:
             model.seal()
             refuse_jumps(model, self.values(), self.until)

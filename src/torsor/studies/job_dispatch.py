@@ -1,6 +1,5 @@
 """Dispatch of the runs of a study to workers, in portions of about equal duration."""
 
-import os
 import pickle
 import signal
 import threading
@@ -10,6 +9,7 @@ from concurrent import futures
 import numpy as np
 
 from ..errors import OptionError, RunError
+from ..prepare.memory_estimate import machine_memory
 from ..run.interrupt_signals import defer_signals, raise_signals_at_once, reraise_signals
 from .cancellation import Stop
 from .executors import PORTIONS_PER_WORKER, workers
@@ -146,7 +146,7 @@ class Dispatch:
     def _refuse_large(self, portion):
         """Refuse a study whose results do not fit in memory."""
         bytes_ = len(self.runs) * sum(x.nbytes for _, x in portion.variables.values()) / len(portion)
-        if bytes_ > memory():
+        if bytes_ > machine_memory():
             raise OptionError(
                 f"study: the results of {len(self.runs)} runs would take {bytes_ / 2**30:.1f} GB: give `reduce`, `keep` or fewer "
                 "`outputs`"
@@ -185,14 +185,6 @@ class Dispatch:
         """Add portions without results for all missing runs, with this message."""
         left = missing_ranges(len(self.runs), self.done)
         self.done += [Portion(a, [message] * (b - a), blank_counts(b - a)) for a, b in left]
-
-
-def memory():
-    """Memory of this machine in bytes; infinite if it is not known."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return np.inf
 
 
 def missing_ranges(count, done):
