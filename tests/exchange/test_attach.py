@@ -121,8 +121,8 @@ def test_dry_friction_holds_a_joint_up_to_its_force(tmp_path):
 
 def test_notes_come_in_the_order_of_their_importance(tmp_path):
     text = STOPS.format(friction=1.0, more="").replace(
-        "<worldbody>", '<option density="1.2"/><worldbody><camera name="eye"/>'
+        "<worldbody>", '<equality><joint name="lock" joint1="j"/></equality><worldbody><camera name="eye"/>'
     )
     notes = read(tmp_path, "notes", text).report
     assert [n.importance for n in notes] == [0, 1, 1, 2]
-    assert [n.element for n in notes][::3] == ["option density", "camera 'eye'"]
+    assert [n.element for n in notes][::3] == ["equality 'lock'", "camera 'eye'"]

@@ -77,6 +77,8 @@ SIMULATED = {
         body='><site name="s" pos="0.4 0.1 0.1" euler="10 20 30"/',
         rest='<actuator><motor name="m" site="s" gear="1 2 3 0.4 0.5 0.6"/></actuator>',
     ),
+    "a medium": arm(option='density="20" viscosity="1.5" wind="0.3 -0.2 0.5"'),
+    "a medium without dampers": arm(option='viscosity="2"', flag='damper="disable"'),
     "weight that is compensated": arm(body='gravcomp="0.4"'),
     "springs that are disabled": arm(flag='spring="disable" damper="disable"', joint='stiffness="3" damping="2"'),
 }
@@ -99,7 +101,10 @@ NAMED = {
         ),
     ],
     "frictionloss of joint 'j'": [arm(joint='frictionloss="0.1"')],
-    "option viscosity": [arm(option='viscosity="1"')],
+    "fluidshape of body 'b'": [
+        '<mujoco><option density="1"/><worldbody><body name="b"><freejoint/><geom size="0.1" fluidshape="ellipsoid"/></body>'
+        "</worldbody></mujoco>"
+    ],
 }
 
 

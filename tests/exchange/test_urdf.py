@@ -241,7 +241,8 @@ def test_transmissions_turn_inputs_into_torques(robot):
     with pytest.raises(ts.ModelError, match="mechanicalReduction must be a number other than zero, got '0'"):
         robot(*parts, drive.format(0), actuators=True)
     with pytest.raises(ts.ModelError, match="drives joint 'knee', which does not exist"):
-        robot(*parts, drive.format(50).replace('"hinge"', '"knee"'))
+        robot(*parts, drive.format(50).replace('"hinge"', '"knee"'), actuators=True)
+    assert "transmission 'drive'" in notes(robot(*parts, drive.format(50).replace('"hinge"', '"knee"')), "questionable")
 
 
 def test_shapes_are_kept_for_viewing(robot, tmp_path):

@@ -17,10 +17,11 @@ from .mjcf_actuators import actuator_name, add_actuators, add_reflected_properti
 from .mjcf_compiler import compile_file
 from .mjcf_contacts import WAYS, add_contacts, note_contacts
 from .mjcf_includes import Places
+from .mjcf_medium import add_medium
 from .mjcf_schema import unknown_attributes
 from .mjcf_sensors import add_sensors, sensor_name
 from .mjcf_shapes import Shapes
-from .mjcf_tendons import add_tendons, tendon_lengths
+from .mjcf_tendons import add_tendons, tendon_lengths, tie_tendons
 from .source import Options, Source
 
 JOINT_TYPES = ("free", "ball", "slide", "hinge")  # mjtJoint
@@ -135,6 +136,7 @@ class Reader:
         self.out = Tree(spec.modelname or "model", self.file)
         self.bodies = ["world"] + [self._name("body", k) for k in range(1, compiled.nbody)]
         self.joints = [self._name("joint", k) for k in range(compiled.njnt)]
+        self.tied_tendons = []  # equality constraints: name, numbers of two tendons, coefficients, where
 
     def off(self, flag):
         """Whether the file disables something by a flag of its options; flags that this version of MuJoCo does not have are set."""
@@ -167,6 +169,8 @@ class Reader:
             imported.coordinates_of = part.coordinates_of
         lengths = tendon_lengths(part, imported)
         add_tendons(part, imported, lengths)
+        tie_tendons(part, imported, lengths)
+        add_medium(part, imported)
         if options.contacts is not None and not (self.off("CONTACT") or self.off("CONSTRAINT")):
             add_contacts(part, imported, options.contacts)
         else:
@@ -326,7 +330,8 @@ class Reader:
         if not m.eq_active0[k] or not self.acts("EQUALITY"):
             self.out.note("ignored", element, "it is not active", where)
             return
-        connect, weld, joint = (int(getattr(mj.mjtEq, f"mjEQ_{what}")) for what in ("CONNECT", "WELD", "JOINT"))
+        kinds = ("CONNECT", "WELD", "JOINT", "TENDON")
+        connect, weld, joint, tendon = (int(getattr(mj.mjtEq, f"mjEQ_{what}")) for what in kinds)
         if kind == joint:
             leader = self.joints[second] if second >= 0 else None
             coefficients = tuple(float(a) for a in data[:5])
@@ -334,8 +339,12 @@ class Reader:
         elif kind in (connect, weld):
             links, poses = self._ends(k, first, second, data, kind == weld)
             self.out.ties.append(Tie(name, kind == weld, links, poses, where))
+        elif kind == tendon:
+            self.tied_tendons.append((name, int(first), int(second), tuple(float(a) for a in data[:5]), where))
         else:
-            self.out.note("unsupported", element, "only connect, weld and joint are simulated", where)
+            self.out.note(
+                "unsupported", element, "only those of bodies, sites, joints and tendons are simulated", where
+            )
             return
         self.out.note("approximated", element, "soft in MuJoCo, kept exactly here", where)
 
@@ -359,13 +368,8 @@ class Reader:
             for k, element in enumerate(getattr(self.spec, attribute, ())):
                 name = getattr(element, "name", "") or f"{what}_{k}"
                 self.out.note("ignored", f"{what} {name!r}", message, self.places.of(element))
-        option = self.m.opt
-        for what, given in (("density", option.density), ("viscosity", option.viscosity), ("wind", option.wind)):
-            if np.any(given):
-                message = "forces of the medium are not simulated"
-                self.out.note("ignored", f"option {what}", message, self.places.option(what))
         sleeping = getattr(self.mj.mjtEnableBit, "mjENBL_SLEEP", None)
-        if sleeping is not None and option.enableflags & int(sleeping):
+        if sleeping is not None and self.m.opt.enableflags & int(sleeping):
             self.out.note("ignored", "option flag sleep", "nothing sleeps here", self.places.option("sleep", "flag"))
         add_reflected_properties(self)
         for element, attribute in unknown_attributes(self.places):

@@ -2,7 +2,8 @@
 
 l = Σ cₖ q_k,file                          fixed                                                       (1)
 l = Σ |xₖ₊₁ − xₖ| / d                      spatial: between sites, d the divisor of the pulley before   (2)
-U = ½ k (l − l₀)², where l is outside the range of rest lengths; D = ½ c l̇²                           (3)
+0 = l − l_r − Σ aₖ (l' − l'_r)ᵏ               equality of two tendons, l_r: in the reference configuration (4)
+U = ½ k (l − l₀)², where l is outside the range of rest lengths; D = ½ c l̇²           (3)
 """
 
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from ..constraints.elementary import Holonomic
 from ..elements import quantity
 from ..elements.quantity import Number
 from ..forces import Force
@@ -121,6 +123,19 @@ def add_tendons(reader, imported, lengths):
                 EnergyForce(given, energy=0.5 * stiffness * over**2, dissipated=0.5 * damping * length.rate**2)
             )
         note_left_out(reader, k, name, where)
+
+
+def tie_tendons(reader, imported, lengths):
+    """Equality constraints of tendons: (4)."""
+    for name, first, second, coefficients, where in reader.tied_tendons:
+        several = [(lengths[k], float(reader.m.tendon_length0[k])) for k in (first, second) if k >= 0]
+        if any(length is None for length, _ in several):
+            reader.out.note("unsupported", f"equality {name!r}", "its tendon is not simulated", where)
+            continue
+        y, *x = [length.length - rest for length, rest in several]
+        polynomial = sum(a * (x[0] if x else ca.SX(0)) ** k for k, a in enumerate(coefficients) if k == 0 or a)
+        given = free_name(imported.model, legal(reader.prefix + name) or "equality", "constraint")
+        imported.model.add(Holonomic(given, y - polynomial))
 
 
 def note_left_out(reader, k, name, where):

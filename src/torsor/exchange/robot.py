@@ -38,7 +38,8 @@ class Note:
     def importance(self) -> int:
         """0: the motion differs everywhere; 1: it differs in some states, as with limits, friction and contacts; 2: nothing moves
         in another way. Notes of a report come in this order."""
-        if self.kind in ("renamed", "missing", "welded") or self.element.startswith(WITHOUT_MOTION):
+        held = self.element == "inertial"  # of what is fixed to the ground
+        if held or self.kind in ("renamed", "missing", "welded") or self.element.startswith(WITHOUT_MOTION):
             return 2
         return 1 if self.element.startswith(IN_SOME_STATES) or self.kind == "questionable" else 0
 

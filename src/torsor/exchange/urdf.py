@@ -310,9 +310,13 @@ class Reader:
         """Let the transmissions act if that is requested; report what does not."""
         for element in self.transmissions:
             trouble = self._transmission_trouble(element, imported, prefix)
+            missing = trouble.endswith("does not exist")
+            if missing and options.actuators:
+                raise element.error(f"drives {trouble} (line {element.one('joint').line})")
             if trouble or not options.actuators:
                 message = trouble or "does not act unless actuators=True"
-                imported.report.append(Note("ignored", element.label, message, element.where))
+                kind = "questionable" if missing else "ignored"
+                imported.report.append(Note(kind, element.label, message, element.where))
             else:
                 self._add_transmission(element, imported, prefix)
 
@@ -325,7 +329,7 @@ class Reader:
             return "only a SimpleTransmission of one actuator on one joint can act"
         name = joints[0].text("name", element)
         if name not in self.joints:
-            raise element.error(f"drives joint {name!r}, which does not exist (line {joints[0].line})")
+            return f"joint {name!r}, which does not exist"
         joint = imported.joints.get(prefix + name)
         return "" if joint is not None and joint.joint.dof == 1 else f"joint {name!r} has no coordinate of its own"
 
