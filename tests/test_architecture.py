@@ -45,14 +45,17 @@ ORDER = [
     {"testing"},
     {"cli", "__main__"},
 ]
+PACKAGES: dict[str, list[pathlib.Path]] = {}  # files by package, without the one that gives the public names
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 FILES = sorted(SOURCE.rglob("*.py"))
 MOST_FILES = 26  # of one package
+for _path in FILES:
+    if _path != SOURCE / "__init__.py":
+        PACKAGES.setdefault(_path.relative_to(SOURCE).with_suffix("").parts[0], []).append(_path)
 
 
-def package_of(path):
-    """The package at the top of torsor that a file belongs to."""
-    return path.relative_to(SOURCE).with_suffix("").parts[0]
+def is_function(node):
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
 
 
 def imported_packages(path):
@@ -71,21 +74,28 @@ def imported_packages(path):
                 yield parts[1]
 
 
-@pytest.mark.parametrize("path", [f for f in FILES if f.name != "__init__.py" or f.parent != SOURCE], ids=str)
-def test_imports_point_one_way(path):
-    here = package_of(path)
-    assert here in RANK, f"{here} is missing in ORDER"
-    for other in imported_packages(path):
-        assert RANK[other] <= RANK[here], f"{path.name} ({here}) imports {other}, which is to its right"
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_imports_point_one_way(package):
+    assert package in RANK, f"{package} is missing in ORDER"
+    wrong = [
+        f"{path.relative_to(SOURCE)} imports {other}, which is to its right"
+        for path in PACKAGES[package]
+        for other in imported_packages(path)
+        if RANK[other] > RANK[package]
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=str)
-def test_files_and_functions_stay_small(path):
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_files_and_functions_stay_small(package):
     """A file has at most 400 lines, a function fits a screen."""
-    text = path.read_text()
-    assert len(text.splitlines()) <= 400
-    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
-    assert [f"{f.name}: {f.end_lineno - f.lineno + 1}" for f in functions if f.end_lineno - f.lineno >= 60] == []
+    files = {str(path.relative_to(SOURCE)): path.read_text() for path in PACKAGES[package]}
+    assert {name: count for name, text in files.items() if (count := len(text.splitlines())) > 400} == {}
+    functions = [
+        (name, node) for name, text in files.items() for node in ast.walk(ast.parse(text)) if is_function(node)
+    ]
+    lengths = {f"{name}: {f.name}": f.end_lineno - f.lineno + 1 for name, f in functions}
+    assert {name: length for name, length in lengths.items() if length > 60} == {}
 
 
 def test_packages_stay_small():
@@ -100,9 +110,31 @@ def test_file_names_are_unique():
     assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
-@pytest.mark.parametrize("path", sorted(pathlib.Path(__file__).parent.rglob("*.py")), ids=str)
-def test_files_of_tests_stay_small(path):
-    assert len(path.read_text().splitlines()) <= 400
+def test_files_of_tests_stay_small():
+    lengths = {str(path): len(path.read_text().splitlines()) for path in pathlib.Path(__file__).parent.rglob("*.py")}
+    assert {name: length for name, length in lengths.items() if length > 400} == {}
+
+
+@pytest.fixture(scope="module")
+def definitions():
+    """The file in which each registered joint, constraint, force, group and action is defined, by the name of its class."""
+    kinds = ("joint", "constraint", "force", "group", "action")
+    classes = [cls for kind in kinds for cls in ts.registered(kind).values() if cls.__module__.startswith("torsor.")]
+    return {cls.__name__: pathlib.Path(sys.modules[cls.__module__].__file__) for cls in classes}
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_nobody_asks_for_the_class_of_an_element(package, definitions):
+    """Elements, groups and actions say what they are by attributes and methods, so that a new one is one file. Only files that
+    define them, and the files that write and read models, know their classes."""
+    found = []
+    for path in PACKAGES[package]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
+                names = {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
+                known = [name for name in names & set(definitions) if definitions[name] != path]
+                found += [f"{path.relative_to(SOURCE)}:{node.lineno}: {ast.unparse(node)}" for _ in known]
+    assert found == []
 
 
 def halves(path):

@@ -5,7 +5,7 @@ import pytest
 
 import torsor as ts
 from torsor.cli import status_of
-from torsor.cli.check_command import expected
+from torsor.cli.check_command import compare_with_expected
 from torsor.cli.model_source import load
 from torsor.store.model_files.read_model import read_text
 
@@ -77,10 +77,10 @@ def test_files_include_files(tmp_path):
 def test_expected_values_are_checked(tmp_path):
     """What `torsor check` says of them; it checks the laws of mechanics besides."""
     (tmp_path / "swing.yaml").write_text(SWING)
-    findings = expected(load(str(tmp_path / "swing.yaml"), {}), {})
+    findings = compare_with_expected(load(str(tmp_path / "swing.yaml"), {}), {})
     assert [finding.holds for finding in findings] == [True, True]
     (tmp_path / "swing.yaml").write_text(SWING.replace("2 * pi}", "6.2}"))
-    findings = expected(load(str(tmp_path / "swing.yaml"), {}), {})
+    findings = compare_with_expected(load(str(tmp_path / "swing.yaml"), {}), {})
     assert [finding.holds for finding in findings] == [True, False] and "instead of 6.2" in findings[1].words
 
 

@@ -49,7 +49,7 @@ def touch(a: Feature, part: Part, b: Feature, other: Part) -> bool:
 
 def common_area(a: Feature, part: Part, b: Feature, other: Part) -> float:
     """The area that two plane faces have in common [m²]."""
-    common = module("BRepAlgoAPI").BRepAlgoAPI_Common(_placed(a.face, part.pose), _placed(b.face, other.pose))
+    common = module("BRepAlgoAPI").BRepAlgoAPI_Common(_move_shape(a.face, part.pose), _move_shape(b.face, other.pose))
     if not common.IsDone():
         return 0.0
     properties = module("GProp").GProp_GProps()
@@ -59,11 +59,11 @@ def common_area(a: Feature, part: Part, b: Feature, other: Part) -> float:
 
 def distance_of_faces(face: Any, pose: np.ndarray, shape: Any, other: np.ndarray) -> float:
     """The smallest distance of a face from a shape, both placed in the world [m]."""
-    found = module("BRepExtrema").BRepExtrema_DistShapeShape(_placed(face, pose), _placed(shape, other))
+    found = module("BRepExtrema").BRepExtrema_DistShapeShape(_move_shape(face, pose), _move_shape(shape, other))
     return float(found.Value()) * METRES
 
 
-def _placed(shape, pose):
+def _move_shape(shape, pose):
     transformation = module("gp").gp_Trsf()
     numbers = [x for row in pose[:3] for x in (*row[:3], row[3] / METRES)]
     transformation.SetValues(*numbers)

@@ -59,12 +59,12 @@ def first_undefined_elements(model, reach, t, bodies, p):
             return (
                 owners,
                 t + ahead,
-                [text for owner, f in functions if owner in owners for text in _tables_left(f, at)],
+                [text for owner, f in functions if owner in owners for text in _table_messages(f, at)],
             )
     return [], t, []
 
 
-def _tables_left(f, at):
+def _table_messages(f, at):
     """Messages about tables in a function that are evaluated outside their points, where they end a run."""
     inputs = [ca.SX.sym(f"u{k}", f.sparsity_in(k)) for k in range(f.n_in())]
     messages = {}

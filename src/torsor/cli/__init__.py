@@ -20,10 +20,10 @@ def main(arguments=None):
     """Run the command line and leave with its status: 0 done, 2 bad input, 3 integration failed, 130 interrupted, 143 ended by
     SIGTERM."""
     if _by_mpi():
-        from .mpi_launch import join_launch, left
+        from .mpi_launch import join_launch, store_exit_status
 
         join_launch()
-        left(status := status_of(arguments))
+        store_exit_status(status := status_of(arguments))
         sys.exit(status)
     sys.exit(status_of(arguments))
 

@@ -24,7 +24,9 @@ def check(
     times = [x.time for x in found.expect]
     end = found.until(max(times) if until is None and "until" not in found.recommended and any(times) else until)
     found.print_notes()
-    findings = expected(found, options) + testing.check(found.model, end, parameters=found.parameters, **options)
+    findings = compare_with_expected(found, options) + testing.check(
+        found.model, end, parameters=found.parameters, **options
+    )
     left = max(len(finding.check) for finding in findings) + 2
     for name, holds, words in findings:
         first, *more = textwrap.wrap(words, 70 - left) or [""]
@@ -33,7 +35,7 @@ def check(
     return DONE if all(finding.holds is not False for finding in findings) else FAILED
 
 
-def expected(found, options):
+def compare_with_expected(found, options):
     """Findings on the values that the file gives in its section `expect`."""
     from ..errors import TorsorError
     from ..simulation import simulate

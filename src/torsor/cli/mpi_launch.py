@@ -155,7 +155,7 @@ def silent():
     return rank_of_environment() > 0 and process_count() > 1 and world.cache_info().currsize > 0
 
 
-def left(status):
+def store_exit_status(status):
     """Rank 0 leaves its exit status."""
     if FOLDER in os.environ and rank_of_environment() == 0 and process_count() > 1:
         path = Path(os.environ[FOLDER], "status")

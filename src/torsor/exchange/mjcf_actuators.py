@@ -22,7 +22,7 @@ def add_actuators(reader, imported, lengths, prefix=""):
     for k in range(reader.m.nu):
         name, where = prefix + actuator_name(reader, k), reader._where(reader.spec.actuators, k)
         actuator = Actuator(reader, imported, k, lengths)
-        trouble = disabled(reader, k)
+        trouble = reason_for_no_effect(reader, k)
         unsupported = actuator.unsupported()
         if trouble or unsupported:
             kind = "ignored" if trouble else "unsupported"
@@ -87,7 +87,7 @@ def transmission(reader, k):
     return reader.mj.mjtTrn(int(reader.m.actuator_trntype[k])).name.removeprefix("mjTRN_")
 
 
-def disabled(reader, k):
+def reason_for_no_effect(reader, k):
     """Why an actuator does nothing in the file itself; empty: it does."""
     m = reader.m
     if reader.off("ACTUATION"):

@@ -82,7 +82,7 @@ def add_contacts(reader, imported, way):
             where = reader._where(reader.spec.geoms, geom.number)
             out.note("unsupported", f"contact of geom {geom.name!r}", message, where)
     known = [geom for geom in geoms if geom.kind in KINDS and geom.body is not None]
-    pairs = [(a, b) for k, a in enumerate(known) for b in known[k + 1 :] if allowed(reader, a, b)]
+    pairs = [(a, b) for k, a in enumerate(known) for b in known[k + 1 :] if may_touch(reader, a, b)]
     weight = sum(float(m.body_mass[k]) for k in range(1, m.nbody)) * (
         np.linalg.norm(reader.gravity) or STANDARD_GRAVITY
     )
@@ -112,7 +112,7 @@ def note_contacts(reader):
             reader.out.note("ignored", f"contact of body {body!r}", message, reader._where(reader.spec.bodies, k))
 
 
-def allowed(reader, a, b):
+def may_touch(reader, a, b):
     """Whether two shapes may touch: on different trees, by their masks, not excluded, not two of the world."""
     m = reader.m
     if a.body is b.body or a.tree == b.tree or a.kind == b.kind == "plane":

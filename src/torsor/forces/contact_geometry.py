@@ -66,11 +66,11 @@ def touches(first, second):
     if first.kind in GROUNDS or second.kind == "sphere":
         return points_on(first, probes(second, first))
     if second.kind in GROUNDS or first.kind == "sphere":
-        return flipped(points_on(second, probes(first, second)))
+        return reverse_normals(points_on(second, probes(first, second)))
     if first.kind == second.kind == "capsule":
         return points_on(first, probes(second, first))
     found = points_on(first, probes(second, first))
-    found += flipped(points_on(second, probes(first, second)))
+    found += reverse_normals(points_on(second, probes(first, second)))
     return found + ([crossing_edges(first, second)] if first.kind == second.kind == "box" else [])
 
 
@@ -119,7 +119,7 @@ def crossing_edges(first, second):
     return Touch(found[4:], depth, found[1:4])
 
 
-def flipped(found):
+def reverse_normals(found):
     return [Touch(touch.point, touch.depth, -touch.normal) for touch in found]
 
 

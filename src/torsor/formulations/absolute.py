@@ -33,7 +33,7 @@ from .algebra.factorisation import (
     correction,
     ldl_solver,
     pad_rows,
-    refined,
+    refine_iteratively,
     sparse_ldl,
 )
 from .algebra.lie_derivative import rate, split_linear_angular, stack_linear_angular, velocities
@@ -171,7 +171,9 @@ class Absolute(Formulation):
             entries, lower, pivots, _ = ca.vertsplit(F, np.cumsum([0, rows.nnz(), LT.nnz(), len(order), 1]).tolist())
             stored = ca.SX(rows.sparsity(), entries)
             soft_solve = ldl_solver(ca.SX(LT.sparsity(), lower) + ca.SX.eye(len(order)), pivots, order)
-            solve = refined(soft_solve, lambda x: stored @ (W @ (stored.T @ x)) + (1 - activity) * x, softness)
+            solve = refine_iteratively(
+                soft_solve, lambda x: stored @ (W @ (stored.T @ x)) + (1 - activity) * x, softness
+            )
 
             def accelerations(gamma):
                 right = ca.vertcat(gamma, self.rotors.scaled_rate()) if self.rotors else gamma

@@ -217,6 +217,7 @@ class Joint(Connection):
     turn = Signal("pose", lambda joint: joint.dof)
     momentum = Signal("velocity", lambda joint: joint.dof)  # conjugate to its rate
     has_coordinates: ClassVar[bool] = True
+    forms_group: ClassVar[bool] = False  # True: its motions of several coordinates are a subgroup of SE(3)
     axial: ClassVar[bool] = False  # True: its motion follows from its axis, whatever lies across it
 
     start: Number | Vector | None = _START()

@@ -26,6 +26,7 @@ class Cylindrical(Joint):
     dof = 2
     axial = True
     angular = (True, False)
+    forms_group = True
     variants = ({}, {"axis": (1, -2, 0.5)})
     axis: Axis = (0, 0, 1)
 

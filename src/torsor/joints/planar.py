@@ -25,6 +25,7 @@ class Planar(Joint):
     drawing = "plane"
     dof = 3
     angular = (False, False, True)
+    forms_group = True
     variants = ({}, {"axis": (1, -2, 0.5)})
     axis: Axis = (0, 0, 1)
 

@@ -32,6 +32,7 @@ class Schoenflies(Joint):
     drawing = "cylinder"
     dof = 4
     angular = (False, False, False, True)
+    forms_group = True
     variants = ({}, {"axis": (1, -2, 0.5)})
     axis: Axis = (0, 0, 1)
 

@@ -7,7 +7,6 @@ import casadi as ca
 from ..elements import quantity
 from ..elements.names import unstorable
 from ..errors import ModelError, OptionError
-from ..events.actions.record_and_end import Record
 from .dataset import RESERVED
 
 
@@ -34,9 +33,8 @@ def signals_to_record(model, signals):
             found[label] = column[k]
     for event in model.events:
         for action in event.actions:
-            if isinstance(action, Record):
-                owner = f"{event.owner}: record {action.label!r}"
-                _refuse_taken(owner, action.label, {*RESERVED, *model.signals, *found})
+            if label := action.result_name:
+                _refuse_taken(f"{event.owner}: record {label!r}", label, {*RESERVED, *model.signals, *found})
     return found
 
 

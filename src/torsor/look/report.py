@@ -168,7 +168,7 @@ def _controller(c):
 
 
 def _action(action):
-    names = [action.label] if action.key == "record" else [_target(target) for target in action.targets]
+    names = [action.result_name] if action.result_name else [_target(target) for target in action.targets]
     return " ".join([action.key, ", ".join(names), *(["off"] if getattr(action, "on", True) is False else [])]).strip()
 
 

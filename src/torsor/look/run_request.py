@@ -6,7 +6,6 @@ import numpy as np
 
 from ..elements import quantity
 from ..errors import OptionError
-from ..events.actions.record_and_end import Record
 from ..methods.projections import Projection, projection_of
 from ..model.model import Model
 from ..prepare.choice import SHARE
@@ -75,8 +74,8 @@ def refuse_certificate(task, certify, checkpoint):
     if not isinstance(certify, (bool, np.bool_)):
         raise OptionError(f"certify must be True or False, got {quantity.show(certify)}")
     if certify:
-        noted_down = [a.label for event in task.model.events for a in event.actions if isinstance(a, Record)]
-        certificate.refuse_names([*task.model.signals, *task.signals, *noted_down])
+        recorded = [a.result_name for event in task.model.events for a in event.actions if a.result_name]
+        certificate.refuse_names([*task.model.signals, *task.signals, *recorded])
         if checkpoint is not None:
             second = "compare with a second run at a tenth of the tolerance"
             raise OptionError(f"certify: not together with a checkpoint; {second}")

@@ -151,13 +151,13 @@ class Structures:
         """
         structure = next((s for s in self.known if s.key == key), None)
         if structure is None:
-            structure = self._shared(key, t, q, p, dependent)
+            structure = self._find_sharing(key, t, q, p, dependent)
         if structure is None:
             structure = self._reuse(key, t, q, p) or self._diagnose(key, t, q, v, p)
             self.known.append(structure)
         return structure
 
-    def _shared(self, key, t, q, p, dependent):
+    def _find_sharing(self, key, t, q, p, dependent):
         """The structure whose kernels this key shares with others; None if it needs kernels of its own."""
         many = len(self.program.tables["onesided"]) + len(self.program.tables["frictions"]) > MANY
         if len(self.known) < (1 if many else APART) or not self._shares_kernels():
@@ -171,7 +171,7 @@ class Structures:
             return None
         structure = soft if dependent or flagged is None else flagged
         if structure is None:
-            structure = self._flagged(t, q, p, soft=dependent)
+            structure = self._make_flagged(t, q, p, soft=dependent)
             if structure is not None:
                 self.known.append(structure)
         return structure
@@ -192,7 +192,7 @@ class Structures:
         chosen = choice.partitions or self.derivation.cls.watches or self.lasting_redundant
         return bool(self.derivation.cls.declares("switches")) and not (own_equations or chosen)
 
-    def _flagged(self, t, q, p, soft):
+    def _make_flagged(self, t, q, p, soft):
         """A structure whose kernels read which rows are active; None if constraints that always hold are redundant.
 
         Its rows are the independent ones of constraints that always hold, and all rows that events switch.

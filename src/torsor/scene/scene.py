@@ -261,9 +261,9 @@ def _switches(model):
     found: dict[int, list] = {}
     for event in model.events:
         for action in event.actions:
-            if action.key in ("engage", "release"):
+            if action.engages is not None:
                 for target in action.targets:
-                    found.setdefault(id(target), []).append([event.name, action.key == "engage"])
+                    found.setdefault(id(target), []).append([event.name, action.engages])
     return found
 
 

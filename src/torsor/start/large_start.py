@@ -68,12 +68,12 @@ def _requested_body_state(group, ground, q, v, name, bodies):
     spin, speed = (x.ravel() for x in map(quantity.numbers, se3.split(ca.SX(v))))
     R, x = pose_stacks.split(H)
 
-    def requested(what, own):
+    def value_of(what, own):
         return np.asarray(bodies.get((name, what), own))
 
-    rotation, velocity = requested("rotation", R), requested("velocity", R @ speed)
-    H = pose_stacks.invert(ground) @ pose_stacks.stack_poses(rotation, requested("position", x))
-    return _free_body_state(group, H, rotation.T @ velocity, requested("angular_velocity", spin))
+    rotation, velocity = value_of("rotation", R), value_of("velocity", R @ speed)
+    H = pose_stacks.invert(ground) @ pose_stacks.stack_poses(rotation, value_of("position", x))
+    return _free_body_state(group, H, rotation.T @ velocity, value_of("angular_velocity", spin))
 
 
 def _free_body_state(group, H, speed, spin):

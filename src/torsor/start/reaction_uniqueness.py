@@ -30,7 +30,7 @@ def undetermined_reactions(examiner, absolute, diagnosis, t, q, p, connections):
     not_unique = np.zeros((len(connections), 2, 3), bool)
     regular = 0
     for time, configuration in _sample_configurations(examiner, t, q, p):
-        N = _self_equilibrated(examiner, indices, len(diagnosis.redundant), time, configuration, p)
+        N = _null_multipliers(examiner, indices, len(diagnosis.redundant), time, configuration, p)
         if N is None:
             continue
         regular += 1
@@ -60,7 +60,7 @@ def _sample_configurations(examiner, t, q, p):
             yield t + later, configuration
 
 
-def _self_equilibrated(examiner, indices, count, t, q, p):
+def _null_multipliers(examiner, indices, count, t, q, p):
     """N of (1) in physical units: `count` vectors of multipliers of these rows; None if the configuration is singular."""
     units = examiner.units(t, q, p, indices)
     A = examiner.matrix(t, q, p, indices)

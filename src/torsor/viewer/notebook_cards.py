@@ -77,7 +77,7 @@ def equilibrium_html(found: Equilibrium) -> str:
     scenery = with_poses(
         scene(found.model, found.parameters), found.data["position"].values, found.data["rotation"].values
     )
-    return card(f"{found.model.name}: equilibrium", _drawn(scenery), rows(facts))
+    return card(f"{found.model.name}: equilibrium", _picture_of(scenery), rows(facts))
 
 
 def linear_html(linear: LinearModel) -> str:
@@ -97,10 +97,10 @@ def linear_html(linear: LinearModel) -> str:
     model, parameters = linear._model
     shapes = linear._shapes
     scenery = with_poses(scene(model, parameters), shapes.position, shapes.rotation)
-    return card(f"{model.name}: linear model at t = {linear.time:g} s", _drawn(scenery), rows(facts), grid(modes))
+    return card(f"{model.name}: linear model at t = {linear.time:g} s", _picture_of(scenery), rows(facts), grid(modes))
 
 
-def _drawn(scenery):
+def _picture_of(scenery):
     return picture_of_scene(scenery) if 0 < len(scenery["bodies"]) <= MOST_DRAWN else None
 
 

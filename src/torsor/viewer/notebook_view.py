@@ -48,7 +48,7 @@ def show_results_in_notebook() -> None:
     if shell is None:
         return
 
-    def shown(data):
+    def html_of_result(data):
         if "model_hash" not in data.attrs:
             return data._repr_html_()
         from .notebook_cards import result_html
@@ -56,4 +56,4 @@ def show_results_in_notebook() -> None:
         return result_html(data)
 
     formatter = shell.display_formatter.formatters["text/html"]
-    formatter.for_type_by_name("xarray.core.dataset", "Dataset", shown)
+    formatter.for_type_by_name("xarray.core.dataset", "Dataset", html_of_result)

@@ -45,7 +45,7 @@ def engagement_rows(data: Any, scenery: dict) -> list[dict[str, Any]]:
     found = []
     elements = (*scenery["joints"], *scenery.get("undrawn", ()), *scenery.get("forces", ()))
     switchable = {j["name"]: j for j in elements if j.get("switchable")}
-    from_model = _starts_as_modelled(data)
+    from_model = _uses_model_start(data)
     for name, joint in switchable.items():
         if from_model and "switches" in joint:
             spans = _switched_spans(joint, times, moments, names)  # (0)
@@ -59,7 +59,7 @@ def engagement_rows(data: Any, scenery: dict) -> list[dict[str, Any]]:
     return found + touching_rows(data, scenery)
 
 
-def _starts_as_modelled(data):
+def _uses_model_start(data):
     """True unless the run began from a state that was given."""
     try:
         return json.loads(data.attrs.get("options", "{}")).get("start") is None

@@ -44,12 +44,19 @@ class Action:
 
     acts_on   what its targets are, in words, where it needs any
     loop      module and name of the compiled code of its step, where it has its own
+    engages   True: its targets act after the event; False: they do not; None: the action leaves that as it is
     """
 
     kind = key = "action"
     acts_on: ClassVar[str | None] = None
     loop: ClassVar[tuple | None] = None
+    engages: ClassVar[bool | None] = None
     targets: tuple = ()
+
+    @property
+    def result_name(self) -> str:
+        """The variable of a result in which a value of the action is recorded; empty: there is none."""
+        return ""
 
     def switches(self) -> tuple:
         """Constraints and forces that it engages, releases or switches."""

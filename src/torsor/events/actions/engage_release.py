@@ -60,6 +60,7 @@ class Release(Action):
     """Elements cease to act, and are not watched any more."""
 
     acts_on = "joints, constraints, forces or rules"
+    engages = False
 
     def accepts(self, model: Any, target: Any, owner: str) -> None:
         self.one_of(elements(model), target, owner)
@@ -85,6 +86,7 @@ class Engage(Action):
     """
 
     acts_on = "joints, constraints, forces or rules"
+    engages = True
     snap: bool = False
 
     def accepts(self, model: Any, target: Any, owner: str) -> None:

@@ -19,6 +19,10 @@ class Record(Action):
     label: str = ""
     value: object = 0.0
 
+    @property
+    def result_name(self) -> str:
+        return self.label
+
     def refers(self, model: Any, owner: str) -> None:
         if why := unstorable(self.label):
             given = quantity.show(self.label)

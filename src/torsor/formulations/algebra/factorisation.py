@@ -73,7 +73,7 @@ class Factor:
         def product(lam):
             return G @ over_mass(G.T @ lam) + inactive * lam
 
-        return G, refined(solve, product, self.softness), over_mass
+        return G, refine_iteratively(solve, product, self.softness), over_mass
 
 
 def sparse_ldl(S):
@@ -163,7 +163,7 @@ IMMOBILE = 1e-3  # mobility of a row over the largest one, which is added to its
 REFINEMENTS = 2  # steps of (3); each multiplies the effect of the compliance by C/(S + C)
 
 
-def refined(solve, product, softness):
+def refine_iteratively(solve, product, softness):
     """A function b → λ with S λ = b from one that solves with the compliance C, by iterative refinement:
 
         λ ← λ + (S + C)⁻¹ (b − S λ)                                                                       (3)
@@ -217,7 +217,7 @@ def correction(G, inverse_metric, activity=None, softness=None, inertia_rows=Non
     def product(lam):
         return G @ (inverse_metric @ (G.T @ lam)) + (1 - activity) * lam
 
-    solve = refined(soft_solve, product, softness)
+    solve = refine_iteratively(soft_solve, product, softness)
     return lambda residual: ca.densify(-(inverse_metric @ (G.T @ solve(pad_rows(residual, G.shape[0] - count)))))
 
 

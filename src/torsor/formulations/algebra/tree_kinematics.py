@@ -28,7 +28,6 @@ from ...lie import SE3, SO3, Rn, Turning, se3, so3
 from . import spatial_algebra
 from .trace_cache import trace_once
 
-SUBGROUPS = ("cylindrical", "planar", "schoenflies")  # joints, other than SO(3) and SE(3), whose motions form a group
 AXIS_LENGTH_EQUAL = 1e-14  # |squared length of an axis − 1|, below which it is a unit vector
 MOTION_EQUAL = 1e-12  # largest difference of two motion subspaces, below which they are equal
 
@@ -48,7 +47,7 @@ class Link:
         self.branch, self.parent = branch, parent
         self.body, self.joint = branch.body, branch.joint
         self.group = _axis_group(self.joint) if rotations else motion_group(self.joint)
-        self.first_kind = first_kind and (self.joint.key in SUBGROUPS or not self.group.additive)
+        self.first_kind = first_kind and (self.joint.forms_group or not self.group.additive)
         self.group = Rn(self.joint.dof) if self.first_kind else self.group
         name = self.joint.name if fixed is None else "joint"
         self.x = ca.SX.sym(f"{name}.x", self.group.size)
