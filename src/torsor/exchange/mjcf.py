@@ -13,15 +13,15 @@ from ..registry import register
 from . import xml_document
 from .format import Format
 from .link_tree import Coupling, Key, Link, Motion, Part, Tie, Tree
-from .mjcf_actuators import actuator_name, add_actuators, add_reflected_properties
 from .mjcf_compiler import compile_file
-from .mjcf_contacts import WAYS, add_contacts, note_contacts
+from .mjcf_elements.mjcf_actuators import actuator_name, add_actuators, add_reflected_properties
+from .mjcf_elements.mjcf_contacts import WAYS, add_contacts, note_contacts
+from .mjcf_elements.mjcf_medium import add_medium
+from .mjcf_elements.mjcf_sensors import add_sensors, sensor_name
+from .mjcf_elements.mjcf_shapes import Shapes
+from .mjcf_elements.mjcf_tendons import add_tendons, tendon_lengths, tie_tendons
 from .mjcf_includes import Places
-from .mjcf_medium import add_medium
 from .mjcf_schema import unknown_attributes
-from .mjcf_sensors import add_sensors, sensor_name
-from .mjcf_shapes import Shapes
-from .mjcf_tendons import add_tendons, tendon_lengths, tie_tendons
 from .source import Options, Source
 
 JOINT_TYPES = ("free", "ball", "slide", "hinge")  # mjtJoint

@@ -10,12 +10,12 @@ conaffinity) and exclusions allow. A robot's own links do not touch each other.
 
 import numpy as np
 
-from ..elements.shapes import Shape
-from ..forces.shape_contacts.compliant_contact import CompliantContact
-from ..forces.shape_contacts.convex_polyhedron import ConvexPolyhedron
-from ..forces.shape_contacts.exact_contact import ExactContact, is_exact
-from ..lie import pose_stacks
-from .free_names import free_name, legal
+from ...elements.shapes import Shape
+from ...forces.shape_contacts.compliant_contact import CompliantContact
+from ...forces.shape_contacts.convex_polyhedron import ConvexPolyhedron
+from ...forces.shape_contacts.exact_contact import ExactContact, is_exact
+from ...lie import pose_stacks
+from ..free_names import free_name, legal
 
 KINDS = {
     "plane": 3,

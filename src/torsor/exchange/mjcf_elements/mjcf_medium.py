@@ -13,10 +13,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..elements.element import REQUIRED, Posed
-from ..elements.quantity import Vector
-from ..forces import Force
-from .free_names import free_name, legal
+from ...elements.element import REQUIRED
+from ...forces import Force
+from ..free_names import free_name, legal
 
 SMALLEST = 1e-15  # mass without a box, and the least of a squared edge times mass, as in MuJoCo
 
@@ -33,17 +32,17 @@ class MediumForce(Force):
 
     drawing = "none"
     not_drawn = "the medium is everywhere"
-    body: Posed = REQUIRED
-    arm: Vector = (0.0, 0.0, 0.0)
+    body: Any = REQUIRED
+    arm: tuple[float, ...] = (0.0, 0.0, 0.0)
     axes: Any = None
     linear: Any = ()
     angular: Any = ()
-    wind: Vector = (0.0, 0.0, 0.0)
+    wind: tuple[float, ...] = (0.0, 0.0, 0.0)
 
     def efforts(self) -> list[tuple[ca.SX, ca.SX]]:
         body, R = self.body, ca.DM(np.array(self.axes))
-        velocity, turning = body.velocity_of(tuple(self.arm)), body.angular_velocity
-        u = R.T @ body.rotation.T @ (velocity - self.world.rotation @ ca.DM(self.wind))
+        velocity, turning = body.velocity_of(self.arm), body.angular_velocity
+        u = R.T @ body.rotation.T @ (velocity - self.world.rotation @ ca.DM(list(self.wind)))
         force = body.rotation @ R @ resistance(self.linear, u)  # (2)
         return [(velocity, force), (turning, R @ resistance(self.angular, R.T @ turning))]  # (3)
 

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from ..constraints.elementary import Holonomic
-from ..elements import quantity
-from ..elements.quantity import Number
-from ..forces import Force
-from ..forces.loads_and_springs import EnergyForce
-from .free_names import free_name, legal
+from ...constraints.elementary import Holonomic
+from ...elements import quantity
+from ...elements.quantity import Number
+from ...forces import Force
+from ...forces.loads_and_springs import EnergyForce
+from ..free_names import free_name, legal
 
 SHORTEST = 1e-12  # square of the length of a segment below which it has no direction [m²]
 

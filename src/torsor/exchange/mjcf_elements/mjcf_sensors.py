@@ -9,7 +9,7 @@ Noise, delays and cutoffs are not part of the signals.
 
 import casadi as ca
 
-from .free_names import free_name, legal
+from ..free_names import free_name, legal
 
 VARIABLES = {  # of results and their dimensions: signals must have other names
     "acceleration", "angular_acceleration", "angular_velocity", "axis", "body", "column", "constraint", "coordinate",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .robot import Visual
+from ..robot import Visual
 
 LAST_SHOWN_GROUP = 2  # MuJoCo's viewer hides further ones: shapes for contact alone
 GREY = (0.5, 0.5, 0.5, 1.0)  # what MuJoCo gives a shape that says nothing

@@ -11,8 +11,8 @@ f      within the force range of the file where it has one; F of all actuators o
 
 import casadi as ca
 
-from ..forces.loads_and_springs import JointForce, PointForce, Torque
-from .free_names import free_name, legal
+from ...forces.loads_and_springs import JointForce, PointForce, Torque
+from ..free_names import free_name, legal
 from .mjcf_tendons import Length, LengthForce
 
 

@@ -1,0 +1,1 @@
+"""What an MJCF file adds to the tree of its links: actuators, contacts, tendons, sensors, a medium, shapes."""
