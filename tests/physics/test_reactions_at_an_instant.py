@@ -1,5 +1,6 @@
 """Forces at the instant at which something begins: an input is set, a contact opens."""
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -54,3 +55,21 @@ def test_friction_with_a_given_load_ends_where_its_contact_opens(formulation):
     assert abs(float(ts.simulate(model, flight / 2, outputs=1, formulation=formulation).velocity[-1, 0, 0]) - 1) < 1e-9
     data = ts.simulate(model, flight + 0.1, outputs=1, formulation=formulation)
     assert abs(float(data.velocity[-1, 0, 0]) - (1 - 0.2 * 10.0 * 0.1)) < 1e-8
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "rkmk4", "step": 0.01}], ids=["adaptive", "fixed"])
+@pytest.mark.parametrize("way", ["condition", "table"])
+def test_an_output_at_the_instant_of_a_jump_shows_what_contacts_make_of_it(way, options):
+    """A force that jumps at a known time lifts a box at once: no output has a foot that pulls."""
+    model, at = box(4), 0.1
+    table = ts.table([0.5 * at, 1.5 * at], [0.0, 4.0], kind="nearest")
+    up = ca.if_else(ts.time < at, 0.0, 4.0) if way == "condition" else table(ts.time)
+    model.add(ts.PointForce("jump", model["box"], force=(0, 0, up)))
+    data = ts.simulate(model, 0.2, outputs=4, **options)
+    pushing = data.reaction_force.sel(axis="z").sum("joint").values
+    np.testing.assert_allclose(pushing, np.where(data.time < 0.09, 0.1 * G, 0), atol=1e-9)
+    assert data.reaction_force.sel(axis="z").min() > -1e-12
+    sim = ts.Simulation(model, **options)
+    sim.advance(at)
+    assert abs(sim["box.acceleration"][2] - (4.0 / 0.1 - G)) < 1e-9
+    assert sorted(e.name for e in sim.events if e.name.endswith("lift")) == [f"foot{k}.lift" for k in range(4)]

@@ -39,6 +39,13 @@ def add_work(run, energy):
 
 
 @inlined
+def reaches_breakpoint(run):
+    """True if the present time is at a breakpoint and has not been moved across it."""
+    k = count_passed(run)
+    return k < run.plan.bends.size and run.state.time >= run.plan.bends[k]
+
+
+@inlined
 def next_breakpoint(run):
     """Move the time across a breakpoint if one is reached. Returns the next breakpoint [s], or infinity."""
     plan, state = run.plan, run.state

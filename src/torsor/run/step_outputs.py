@@ -31,6 +31,13 @@ def outputs_are_complete(run):
 
 
 @inlined
+def output_is_due(run):
+    """True if the present state is an output, or the last state of the run."""
+    out, time = run.out, run.state.time
+    return time >= out.end or (out.written < out.times.size and time >= out.times[out.written])
+
+
+@inlined
 def write_due_outputs(run):
     """Write the present state to all outputs that are due. Returns the time at which the next step has to end at the latest."""
     out, state, following = run.out, run.state, next_breakpoint(run)

@@ -8,10 +8,17 @@ from ...methods.vector_functions import copy, fastest
 from ...prepare.event_codes import ENDED, NOT_A_NUMBER, VARIES_TOO_FAST
 from ...prepare.event_records import LAST_SAMPLE, RATE, VALUE, EventRun
 from ..attempt import attempt
+from ..breakpoints import next_breakpoint, reaches_breakpoint
 from ..contacts.impulses import place_of
 from ..contacts.lift_off import follow_parting, too_deep
 from ..contacts.slip_steps import limit_step
-from ..step_outputs import outputs_are_complete, portion_is_complete, write_due_outputs, write_outputs_within_step
+from ..step_outputs import (
+    output_is_due,
+    outputs_are_complete,
+    portion_is_complete,
+    write_due_outputs,
+    write_outputs_within_step,
+)
 from .clocks import before, ring
 from .event_detection import first, quiet
 from .event_instant import close_resting_contacts, instant
@@ -158,6 +165,19 @@ def step(run, goal):
     return RUNNING
 
 
+@compiled
+def jumps_at_output(run):
+    """Move the time across a breakpoint at which an output is due: forces may jump there, and contacts, friction and conditions
+    react before the output is written. Returns whether there was one."""
+    if run.plan.bends.size == 0 or not reaches_breakpoint(run):
+        return False
+    next_breakpoint(run)
+    if not output_is_due(run):
+        return False
+    run.events.pending = run.events.passes = 1
+    return True
+
+
 @inlined
 def note_event_energy(run, since):
     """Take note of the energy that events have changed at the outputs that were written since."""
@@ -193,6 +213,8 @@ def march_events(address, budget):
             if status == RUNNING and events.pending == 1:
                 continue
             ended = status == ENDED
+        if not ended and jumps_at_output(run):
+            continue
         since = out.written
         goal = write_due_outputs(run)
         note_event_energy(run, since)
