@@ -2,16 +2,17 @@
 
 The kernel finds its table, the columns of it (`schedule_tables.py`) and its constants at addresses that are set when it is loaded,
 `k_table`, `k_pool` and `k_constants`, and where ranks tell each other numbers in it, the function for that at one more,
-`k_exchange`; where it searches for pairs, that of the search, `k_search`.
+`k_exchange`; where it searches for pairs, that of the search, `k_search`; where it repeats passes, that of the next iterate,
+`k_iterate`.
 """
 
 from itertools import accumulate
 
 from .emit import Definition
 from .emit_pairs import columns, emit_pairs, number
-from .schedule_tables import HEAD
+from .schedule_tables import HEAD, header_size
 
-USES = {"exchange": "exchanges", "search": "searches"}  # what a schedule may call, and the attribute that says so
+USES = {"exchange": "exchanges", "search": "searches", "iterate": "iterations"}  # what a schedule may call, and the attribute that says so
 
 
 def emit_schedule(schedule, symbol, classes, scratch):
@@ -23,16 +24,20 @@ def emit_schedule(schedule, symbol, classes, scratch):
     pointers = {name: f"%a{i}" for i, name in enumerate(schedule.takes)}
     pointers |= {name: f"%b{i}" for i, name in enumerate(schedule.gives)}
     head = [
-        *(f"@{symbol}_{what} = global ptr null\n" for what in ("exchange", "search") if getattr(schedule, USES[what])),
+        *(f"@{symbol}_{what} = global ptr null\n" for what in USES if getattr(schedule, USES[what])),
         *(f"@{symbol}_{what} = global ptr null\n" for what in ("table", "pool", "constants")),
         f"define void @{symbol}({', '.join(f'ptr {p}' for p in (*pointers.values(), '%w'))}) #0 {{\ne:\n",
         *(f"%{what} = load ptr, ptr @{symbol}_{what}\n" for what in ("table", "pool", "constants")),
         f"%memory = getelementptr double, ptr %w, i64 {scratch}\nbr label %h0\n",
     ]
     pointers |= dict(zip(schedule.own, ("%memory", "%constants")))
-    sizes = [HEAD + 2 * (1 + len(one.vectors)) if names else 2 for one, names in zip(schedule.passes, classes)]
+    sizes = [HEAD + 2 * (1 + len(one.vectors)) if names else header_size(one) for one, names in zip(schedule.passes, classes)]
 
     def text(k, at, one, names):
+        if hasattr(one, "begin"):
+            return _repeat(k, at, one, [pointers[v] for v in one.vectors], symbol)
+        if not names and not one.vectors:
+            return f"h{k}:\n%result{k} = alloca i64\n%error{k} = alloca ptr\nbr label %h{k + 1}\n"
         if not names:
             return _exchange(k, at, one, pointers, symbol)
         bases = [pointers[v] for v in one.vectors]
@@ -62,6 +67,22 @@ def _exchange(k, at, one, pointers, symbol):
         f"%n{k} = getelementptr i32, ptr %pool, i64 %o{k}\n%f{k} = load ptr, ptr @{symbol}_exchange\n"
         f"call void %f{k}(ptr %p{k}, ptr %n{k})\nbr label %h{k + 1}\n"
     )
+
+
+def _repeat(k, at, one, bases, symbol):
+    """The end of an iteration: the function of the next iterate changes the numbers, and says whether all is repeated."""
+    lines = [f"h{k}:\n", number(f"n{k}", at + 3), f"%f{k} = load ptr, ptr @{symbol}_iterate\n"]
+    for j, base in enumerate(bases):
+        o = f"{k}_{j}"
+        place = f"%p{o} = getelementptr double, ptr {base}, i64 %o{o}\n%a{o} = ptrtoint ptr %p{o} to i64\n"
+        lines += [number(f"o{o}", at + j), place]
+    arguments = ", ".join(f"i64 %a{k}_{j}" for j in range(len(bases)))
+    lines.append(
+        f"%s{k} = call i32 %f{k}(ptr %result{one.begin}, ptr %error{one.begin}, {arguments}, i64 %n{k})\n"
+        f"%m{k} = load i64, ptr %result{one.begin}\n%d{k} = icmp sgt i64 %m{k}, 0\n"
+        f"br i1 %d{k}, label %h{one.begin + 1}, label %h{k + 1}\n"
+    )
+    return "".join(lines)
 
 
 def _loop(k, at, bases, names):

@@ -14,6 +14,7 @@ from ..registry import lookup
 from . import cache
 from .backends.base import Backend, Size
 from .emit_schedule import USES
+from .fixed_point import FIXED_POINT
 from .loops import loops
 from .pair_search import SEARCH
 from .row_kernels import over
@@ -138,6 +139,8 @@ class Library(dict):
                 things.append(ctypes.cast(exchange, ctypes.c_void_p).value)
             if description.get("searches"):
                 things.append(loops(SEARCH)["next_pairs"].address)
+            if description.get("iterations"):
+                things.append(loops(FIXED_POINT)["next_iterate"].address)
             for address, thing in zip(found.get(k, ()), things):
                 ctypes.c_void_p.from_address(address).value = thing
 
@@ -253,6 +256,7 @@ def _describe(f, size):
     return {
         "exchanges": table and f.exchanges,
         "searches": table and f.searches,
+        "iterations": table and f.iterations,
         "names_in": f.name_in(),
         "names_out": f.name_out(),
         "work": work,

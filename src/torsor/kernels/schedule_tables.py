@@ -98,8 +98,17 @@ class _Pool:
         return offsets, np.concatenate([*self.columns, np.zeros(1, np.int32)])
 
 
+def header_size(one):
+    """Numbers in the header of a pass without classes: an exchange, or an end of an iteration."""
+    if hasattr(one, "begin"):
+        return len(one.columns)
+    return 2 if one.vectors else 0
+
+
 def _header(one, pool):
     """The header of a pass, with numbers of columns instead of offsets: the part before the columns, numbers, bases."""
+    if not one.classes and header_size(one) != 2:  # an end of an iteration: offsets, and how many numbers
+        return one.columns[:, 0].tolist(), [], []
     if not one.classes:  # an exchange: where its numbers are, and how many each rank gives
         place, *counts = one.columns[:, 0].tolist()
         column = np.array(counts, np.int32)

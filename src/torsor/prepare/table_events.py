@@ -30,7 +30,7 @@ from ..formulations.tables.tree_schedule import allocate_blocks, constant_rows
 from ..joints import Joint
 from ..model.body import Ground, Placed
 from ..model.include import owners_in
-from .event_lowering import Approach
+from .event_lowering import Approach, Rate
 from .rate_bounds import largest, phase_rates
 
 
@@ -131,8 +131,14 @@ def _begin(passes, parts, name, result, count, outputs):
 def _slots(passes, parts, slots):
     """The kernel of the values that events use: expressions of motions, reactions and inputs, and accelerations of contacts."""
     approaches = {k: x.constraint for k, x in enumerate(slots) if isinstance(x, Approach)}
-    rest = {k: x for k, x in enumerate(slots) if k not in approaches}
-    outputs = bool(approaches) or not depend_on_motion_only(passes.system.whole, rest.values(), (MULTIPLIER,))
+    rated = WatchedFunctions(passes.system, [], [])
+    rest = {
+        k: rated.derivative(x.signal) if isinstance(x, Rate) else x
+        for k, x in enumerate(slots)
+        if k not in approaches
+    }
+    outputs = bool(approaches or rated.q_accelerations)
+    outputs = outputs or not depend_on_motion_only(passes.system.whole, rest.values(), (MULTIPLIER,))
     if not outputs:
         s, places = _begin(passes, parts, "slots", "slot", len(slots), False)
         add_shared_expressions(s, rest.values(), places, "slot", np.array([*rest]))
@@ -140,6 +146,7 @@ def _slots(passes, parts, slots):
     kernel = Outputs(passes, parts, into=("slots", {"slot": len(slots)}))
     if approaches:
         _add_approaches(kernel, [*approaches.values()], np.array([*approaches]))
+    _place_accelerations(passes, kernel.places, rated)
     add_shared_expressions(kernel.schedule, rest.values(), kernel.places, "slot", np.array([*rest]))
     return kernel.schedule
 
@@ -163,14 +170,7 @@ def _guards(passes, parts, watched):
     count = len(watched.column)
     cut = passes.system.cut
     s, places = _begin(passes, parts, "guards", "phi", count, watched.need_outputs)
-    for joint, a in watched.q_accelerations.values():
-        rank = passes.system.rank_of(joint) if cut else None
-        if rank is not None and rank != cut.rank:
-            first = 0  # of another rank, which sends the value
-        else:
-            first = places.offsets["coordinate_acceleration"] + places.first_coordinate[places.index[1][id(joint)]]
-        for k, symbol in enumerate(ca.vertsplit(a)):
-            places.add(symbol, places.vector, first + k, rank)
+    _place_accelerations(passes, places, watched)
     if watched.spins:
         own, everywhere = _largest_spins(passes, s)
         for body, symbol in watched.spins.values():
@@ -179,6 +179,19 @@ def _guards(passes, parts, watched):
             places.add(symbol, "memory", at, rank)
     add_shared_expressions(s, watched.column, places, "phi", np.arange(count))
     return s
+
+
+def _place_accelerations(passes, places, watched):
+    """Declare the places of the accelerations of joint coordinates that derivatives contain."""
+    cut = passes.system.cut
+    for joint, a in watched.q_accelerations.values():
+        rank = passes.system.rank_of(joint) if cut else None
+        if rank is not None and rank != cut.rank:
+            first = 0  # of another rank, which sends the value
+        else:
+            first = places.offsets["coordinate_acceleration"] + places.first_coordinate[places.index[1][id(joint)]]
+        for k, symbol in enumerate(ca.vertsplit(a)):
+            places.add(symbol, places.vector, first + k, rank)
 
 
 def _largest_spins(passes, s):

@@ -1,8 +1,8 @@
 """Which models can run through tables of class kernels (`large_systems.py`), and why others cannot.
 
 A model may contain bodies, joints, constraints on at most two bodies, forces between bodies or along joints, gravity, own states
-whose rates depend on motions, contacts and other constraints that events switch, controllers, inputs, and signals of all these; no
-dry friction. Parameters have fixed values, or are inputs of forces, states and events. A reason names the first element or option
+whose rates depend on motions, contacts and other constraints that events switch, controllers, inputs, dry friction, and
+signals of all these. Parameters have fixed values, or are inputs of forces, states and events. A reason names the first element or option
 that tables do not support.
 """
 
@@ -82,9 +82,6 @@ def reason_against(model, formulation, signals, needs=(), metric=METRIC):
 
 def _reason_in_model(model, signals):
     """The first part of a model that is not a body, constraint or force, and that tables do not support; empty if there is none."""
-    for constraint in model.constraints:
-        if constraint.dry_friction:
-            return f"{_owner(constraint)} is dry friction"
     if model.armable:
         return f"{_owner(model.armable[0])} is armed by events"
     for event in model.events:
@@ -147,6 +144,8 @@ def _reason_in_elements(model, formulation):
         return "a constraint has frames that are not numbers"
     if system.parts is None:
         return f"{_owner(system.unsupported_force)} depends on something else than motions of one joint or two bodies, and time"
+    if friction := system.unsupported_friction:
+        return f"{_owner(friction)} depends on something else than motions, reactions and multipliers of constraints, and time"
     if group := system.unsupported_group:
         return f"{_owner(group)} is switched by events, or has numbers that are not constant"
     if system.groups and tables_of(formulation) == TREES:

@@ -121,7 +121,7 @@ def adopt_body_velocities(kernel, outputs, passes, x, p, velocities):
     tree, state = passes.tree, passes.layout
     t, x = np.zeros(1), x.copy()
     x[state.q : state.q + state.v] = kernel(t, x, np.nan_to_num(velocities).ravel())[0]
-    row = outputs(t, x, p, np.zeros(state.algebra), np.zeros(passes.loop_rows))[0]
+    row = outputs(t, x, p, np.zeros(state.algebra), np.zeros(passes.multipliers))[0]
     index = {id(b): k for k, b in enumerate(passes.system.shown.bodies)}
     own, n = np.array([index[id(b)] for b in tree.bodies]), tree.n
     after = np.stack([row[at : at + 3 * n].reshape(n, 3)[own] for at in (12 * n, 15 * n)], axis=1)

@@ -20,7 +20,7 @@ def switched_row_units(passes, scales, outputs, parts, t, x, p):
         return {}
     chosen = system.first_loop + np.flatnonzero(~system.lasting_loops)
     layout = passes.layout
-    row = outputs(np.array([t]), x, p, np.zeros(layout.algebra), np.zeros(passes.loop_rows))[0]
+    row = outputs(np.array([t]), x, p, np.zeros(layout.algebra), np.zeros(passes.multipliers))[0]
     poses = _end_poses(system, OutputLayout(parts).split(row))
     further = passes.further.numbers(t, x, p)
     classes, kinds = system.rows

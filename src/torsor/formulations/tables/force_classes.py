@@ -64,12 +64,13 @@ class Law(NamedTuple):
         return cls(or_none(U), or_none(D), list(zip(rest[::2], rest[1::2])))
 
 
-def parts_of_expressions(law, owners):
+def parts_of_expressions(law, owners, further=()):
     """The parts of a force, from its expressions; None if they depend on anything but time, inputs and motions.
 
-    owners   pairs of an element and the name of its symbol
+    owners    pairs of an element and the name of its symbol
+    further   symbols that are no element's, the last inputs
     """
-    inputs = tuple(element.symbol for element, name in owners if name == INPUT)
+    inputs = (*(element.symbol for element, name in owners if name == INPUT), *further)
     owners = [(element, name) for element, name in owners if name != INPUT]
     elements = list({id(element): element for element, _ in owners}.values())
     if any(name not in (JOINTS if isinstance(element, Joint) else BODIES) for element, name in owners):

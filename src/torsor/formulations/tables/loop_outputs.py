@@ -4,7 +4,8 @@ import casadi as ca
 import numpy as np
 
 from ...elements.quantity import time
-from ..algebra.lie_derivative import rate, split_linear_angular, stack_linear_angular, velocities
+from ..algebra.lie_derivative import rate, stack_linear_angular, velocities
+from .implicit_efforts import EffortPasses, reaction_on_second
 from .join_classes import SIX
 from .recursion_classes import function
 from .system_passes import running_sums
@@ -25,6 +26,8 @@ class LoopOutputs:
         self.system = kernels.system
         self.motion = kernels.motion(s)
         self.wrenches, sums = kernels.applied_wrenches(s, self.motion)
+        if kernels.efforts:
+            EffortPasses(kernels).apply(s, self.motion, self.wrenches, sums)
         self.potentials = [at + 1 for at in sums]
         self.ends = kernels.end_motions(self.motion)
         self.frames = kernels.frames
@@ -114,17 +117,8 @@ def _reaction(rows, unit):
     units = ca.SX(rows.units(unit)) / unit
     drift = [ca.mmax(ca.fabs(rows.switched(x) / units)) for x in (rows.g, rows.psi)]
     inputs = [*(x.motion for x in rows.ends), rows.c, rows.further, lam, *before, largest]
-    results = _reaction_on_second(rows, lam) if rows.connects else ()
+    results = reaction_on_second(rows, lam) if rows.connects else ()
     return function("reaction", inputs, [*after, *results, ca.fmax(largest, ca.vertcat(*drift))])
-
-
-def _reaction_on_second(rows, lam):
-    """Force and torque of a connection on its second body, at its frame there, in world axes."""
-    sign, end, J = (1, rows.ends[1], rows.G[1]) if rows.G[1] is not None else (-1, rows.ends[0], rows.G[0])
-    F, T = split_linear_angular(sign * (J.T @ lam))
-    second = rows.ends[1]
-    at = second.position + second.rotation @ rows.frames[1][:, -1]
-    return F, end.rotation @ T - ca.cross(at - end.position, F)
 
 
 def _joint_motion(rows):

@@ -16,6 +16,7 @@ from ..component_paths import ComponentPaths, path_of
 from .elimination_order import joins
 from .expression_shapes import shape_of
 from .force_classes import ForceClass, JointForceClass, Law, parts_of_expressions
+from .implicit_efforts import effort_of, is_defined
 from .join_classes import JoinClass
 from .numeric_tree import NO_BODY, Ends, NumericTree, OutputElements
 from .recursion_classes import AlignedLinks, clear_rounding, group_rows
@@ -33,6 +34,7 @@ class NumericSystem:
     traces        traced equations of each constraint
     forces        the forces, without
     groups        contacts in number
+    frictions     dry friction: forces whose efforts may depend on reactions
     shown         elements that occur in results
     cut           the partition of the system among ranks (`rank_system.py`); None: the system is not partitioned
     whole         the system of which this is a part: itself
@@ -49,7 +51,8 @@ class NumericSystem:
         self.tree = NumericTree(model)
         self.whole = self
         self.shown = OutputElements(model.bodies, model.joints, connections_among(model.constraints))
-        self.forces = [force for force in model.forces if not force.acts_by_pairs]
+        self.forces = [f for f in model.forces if not (f.acts_by_pairs or f.dry_friction)]
+        self.frictions = [force for force in model.forces if force.dry_friction]
         self.groups = [force for force in model.forces if force.acts_by_pairs]
         tree_ids = {id(joint) for joint in self.tree.joints}
         model_ids = {id(joint) for joint in model.joints}
@@ -102,14 +105,15 @@ class NumericSystem:
         constraints = numbers_of_pairs([ends_of(c, trace) for c, trace in zip(self.constraints, self.traces)])
         forces = numbers_of_pairs([_bodies(parts.ends) for parts in self.parts])
         groups = [numbers_of(group.bodies) for group in self.groups]
-        every = np.concatenate([root_grounds, constraints.ravel(), forces.ravel(), *groups])
+        efforts = numbers_of_pairs([effort.ends for effort in self.efforts])
+        every = np.concatenate([root_grounds, constraints.ravel(), forces.ravel(), *groups, efforts.ravel()])
         used = np.unique(-1 - every[(every < 0) & (every != NO_BODY)])
         position = np.zeros(len(self.model.grounds), np.int32)
         position[used] = np.arange(len(used))
-        for x in (root_grounds, constraints, forces, *groups):
+        for x in (root_grounds, constraints, forces, *groups, efforts):
             ground = (x < 0) & (x != NO_BODY)
             x[ground] = -1 - position[-1 - x[ground]]
-        return Ends([self.model.grounds[k] for k in used.tolist()], roots, root_grounds, constraints, forces, groups)
+        return Ends([self.model.grounds[k] for k in used.tolist()], roots, root_grounds, constraints, forces, groups, efforts)
 
     @property
     def grounds(self):
@@ -125,6 +129,11 @@ class NumericSystem:
     def ends_of_forces(self):
         """Numbers of the bodies or grounds between which each force acts; the second is NO_BODY if there is only one."""
         return self.ends.forces
+
+    @property
+    def ends_of_efforts(self):
+        """Numbers of the bodies or grounds between which each effort of dry friction acts."""
+        return self.ends.efforts
 
     @cached_property
     def ground_of_link(self):
@@ -275,7 +284,7 @@ class NumericSystem:
     def parts(self):
         """Parts of all forces; None if one depends on anything but motions of bodies, coordinates of joints, time, inputs and
         numbers."""
-        every = [parts_of(force) if self._gate(force) is None else None for force in self.forces]
+        every = [parts_of(force) if self.gate_of(force) is None else None for force in self.forces]
         laws = {k: self._law(self.forces[k]) for k, parts in enumerate(every) if parts is None}
         for k, law in laws.items():  # all laws are evaluated first: this creates the symbols that are looked up here
             every[k] = parts_of_expressions(law, owners_in(self.model, ca.vertcat(*map(ca.vec, law.columns()))))
@@ -286,7 +295,7 @@ class NumericSystem:
         """Identities of the elements that events switch."""
         return {id(element) for element in self.model.switched_elements}
 
-    def _gate(self, force):
+    def gate_of(self, force):
         """The memory, 1 or 0, that multiplies a force which events switch; None if none does."""
         if not self._switched:
             return None
@@ -295,14 +304,14 @@ class NumericSystem:
 
     def _law(self, force):
         """The law of a force, multiplied by its gate."""
-        gate = self._gate(force)
+        gate = self.gate_of(force)
         return Law.of(force) if gate is None else Law.of(force).times(gate)
 
     @property
     def unsupported_force(self):
         """The first force without parts; None if there is none."""
         for force in self.forces:
-            parts = parts_of(force) if self._gate(force) is None else None
+            parts = parts_of(force) if self.gate_of(force) is None else None
             if parts is None:
                 law = self._law(force)
                 parts = parts_of_expressions(law, owners_in(self.model, ca.vertcat(*map(ca.vec, law.columns()))))
@@ -330,32 +339,48 @@ class NumericSystem:
     @cached_property
     def force_classes(self):
         """Classes of forces, the class of each force, and for each class the numbers of its forces, row by row."""
-        key_numbers: dict = {}
-        keys = {id(parts.key): parts.key for parts in self.parts}  # equal keys are often one object
-        number_by_id = {k: key_numbers.setdefault(key, len(key_numbers)) for k, key in keys.items()}
-        own = np.array([number_by_id[id(parts.key)] for parts in self.parts], int)
         ends = np.where(self.links_of_forces[:, None] >= 0, NO_BODY, self.ends_of_forces)
-        classes: list = []
-        numbers_of_classes: list = []
-        kinds = np.zeros(len(self.forces), int)
-        no_numbers = np.zeros((len(own), 0))
-        for group in group_rows(np.column_stack([own, ends < 0, ends == NO_BODY]), no_numbers)[1] if len(own) else []:
-            numbers = rows_of([self.parts[k] for k in group.tolist()])
-            which, members = group_rows(np.zeros((len(group), 1), int), numbers)
-            kinds[group] = len(classes) + which
-            for m in members:
-                example = group[m[0]]
-                rows = numbers[m]
-                fixed = tuple((ends[example] < 0)[ends[example] != NO_BODY].tolist())
-                arguments = self.forces[example], self.parts[example], rows
-                classes.append(ForceClass(*arguments, fixed) if fixed else JointForceClass(*arguments))
-                numbers_of_classes.append(rows)
-        return classes, kinds, numbers_of_classes
+        return classes_of_forces(self.forces, self.parts, ends)
+
+    # dry friction
+
+    @cached_property
+    def efforts(self):
+        """The effort of each friction element; None where there is no class for one."""
+        return [effort_of(self, force) for force in self.frictions]
+
+    @property
+    def unsupported_friction(self):
+        """The first friction element without an effort that the kernels can compute; None if there is none."""
+        pairs = zip(self.frictions, self.efforts)
+        return next((f for f, effort in pairs if effort is None or not is_defined(self, effort)), None)
+
+    @cached_property
+    def effort_classes(self):
+        """Classes of the efforts between bodies, the class of each effort, −1 for efforts along joints, and their numbers."""
+        kinds = np.full(len(self.efforts), -1)
+        chosen = [k for k, effort in enumerate(self.efforts) if effort.joint is None]
+        forces, parts = [self.frictions[k] for k in chosen], [self.efforts[k].parts for k in chosen]
+        classes, kinds[chosen], numbers = classes_of_forces(forces, parts, self.ends_of_efforts[chosen])
+        return classes, kinds, numbers
+
+    @property
+    def own_efforts(self):
+        """For each effort 1 if it belongs to this rank alone, 0 if all ranks compute it."""
+        return (self.cut.own.efforts if self.cut else np.zeros(len(self.efforts))).astype(int)
+
+    def index_of_constraint(self, constraint):
+        """Index of a constraint; None if it is none of this system."""
+        return self._constraint_indices.get(id(constraint))
+
+    @cached_property
+    def _constraint_indices(self):
+        return {id(c): k for k, c in enumerate(self.constraints)}
 
     @property
     def unsupported_group(self):
         """The first group of contacts that is switched by events, or whose numbers are not constant; None if there is none."""
-        return next((g for g in self.groups if not g.searched() or self._gate(g) is not None), None)
+        return next((g for g in self.groups if not g.searched() or self.gate_of(g) is not None), None)
 
     # joins
 
@@ -385,6 +410,34 @@ class NumericSystem:
             row_kind, form, dependent = key[m[0]]
             join_classes.append(JoinClass(classes[row_kind], order.forms[form], int(dependent)))
         return order, join_classes, own
+
+
+def classes_of_forces(forces, parts, ends):
+    """Classes of forces, the class of each force, and for each class the numbers of its forces, row by row.
+
+    parts   of each force
+    ends    numbers of the bodies or grounds between which each acts; both are NO_BODY if it acts along a joint
+    """
+    key_numbers: dict = {}
+    keys = {id(x.key): x.key for x in parts}  # equal keys are often one object
+    number_by_id = {k: key_numbers.setdefault(key, len(key_numbers)) for k, key in keys.items()}
+    own = np.array([number_by_id[id(x.key)] for x in parts], int)
+    classes: list = []
+    numbers_of_classes: list = []
+    kinds = np.zeros(len(forces), int)
+    no_numbers = np.zeros((len(own), 0))
+    for group in group_rows(np.column_stack([own, ends < 0, ends == NO_BODY]), no_numbers)[1] if len(own) else []:
+        numbers = rows_of([parts[k] for k in group.tolist()])
+        which, members = group_rows(np.zeros((len(group), 1), int), numbers)
+        kinds[group] = len(classes) + which
+        for m in members:
+            example = group[m[0]]
+            rows = numbers[m]
+            fixed = tuple((ends[example] < 0)[ends[example] != NO_BODY].tolist())
+            arguments = forces[example], parts[example], rows
+            classes.append(ForceClass(*arguments, fixed) if fixed else JointForceClass(*arguments))
+            numbers_of_classes.append(rows)
+    return classes, kinds, numbers_of_classes
 
 
 def _bodies(ends):

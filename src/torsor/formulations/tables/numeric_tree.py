@@ -38,6 +38,7 @@ class Ends(NamedTuple):
     constraints    numbers of both ends of every constraint
     forces         numbers of both ends of every force
     groups         for each group of contacts the number of the body or ground of every shape
+    efforts        numbers of both ends of every effort of dry friction
     """
 
     grounds: list
@@ -46,6 +47,7 @@ class Ends(NamedTuple):
     constraints: np.ndarray
     forces: np.ndarray
     groups: list
+    efforts: np.ndarray
 
 
 class NumericTree:

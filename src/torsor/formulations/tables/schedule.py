@@ -19,18 +19,24 @@ kernel is loaded: void exchange(double* numbers, int32* counts). The numbers are
 
 adds a pass over pairs of shapes that are near each other (`pair_passes.py`): a search finds them each time the kernel is called.
 
+    begun = s.begin_iteration(count)
+    s.end_iteration(begun, ("lam", y), ("memory", e))
+
+repeats the passes between until e(y) = y (`kernels/fixed_point.py`), where they compute the numbers e from the numbers y.
+
 A schedule has the same interface as a CasADi function. `unrolled` returns the equivalent graph.
 """
 
 import hashlib
 from copy import copy
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from ...errors import OptionError
+from ...lookup.iteration_records import iteration_work_size
 from ...lookup.pair_records import FACT_COUNT, may_touch, work_size
 from .memory_plan import MemoryBlocks
 
@@ -114,6 +120,53 @@ class PairPass(NamedTuple):
         return [k + 1 for k, vector in enumerate(self.vectors) if vector == MEMORY]
 
 
+class IterationBegin(NamedTuple):
+    """The pass before the first one of an iteration. It has no rows."""
+
+    columns: np.ndarray = np.zeros((0, 1), np.int32)
+    vectors: tuple = ()
+    classes: tuple = ()
+
+    def text(self):
+        """What the native code of the pass depends on, as text."""
+        return "iteration"
+
+    def operation_count(self, operations):
+        return 0
+
+    def memory_columns(self):
+        """There are no offsets."""
+        return []
+
+
+class IterationEnd(NamedTuple):
+    """The pass after the last one of an iteration: it changes the numbers y, and repeats the passes unless e(y) = y.
+
+    begin     index of the pass with which the iteration begins
+    vectors   of y, of e, and of the work memory
+    columns   offsets of these, and last how many numbers y there are
+    """
+
+    begin: int
+    vectors: list
+    columns: np.ndarray
+    classes: tuple = ()
+
+    def text(self):
+        """What the native code of the pass depends on, as text."""
+        return f"repeat {self.begin} {self.vectors}"
+
+    def operation_count(self, operations):
+        return 0
+
+    def memory_columns(self):
+        """Indices of the rows that contain offsets into the memory."""
+        return [k for k, vector in enumerate(self.vectors) if vector == MEMORY]
+
+
+WITHOUT_CLASSES = Exchange, IterationBegin, IterationEnd
+
+
 class Constants:
     """Numbers that the kernels of one system share; equal arrays are stored once."""
 
@@ -155,7 +208,7 @@ class Schedule:
         self.label = name
         self.takes = dict(takes)
         self.gives = dict(gives)
-        self.passes: list[Pass | Exchange | PairPass] = []
+        self.passes: list[Any] = []
         self.memory_plan = MemoryBlocks()
         self._constants = Constants() if constants is None else constants
 
@@ -208,6 +261,25 @@ class Schedule:
         classes = [f if f.is_a("SXFunction") else f.expand() for f in classes]
         self.passes.append(PairPass(classes, tuple(kinds), columns, tuple(sizes)))
 
+    def begin_iteration(self, count):
+        """Begin an iteration for `count` numbers y: the passes from here to its end are repeated. Returns what its end needs."""
+        work = self.reserve(iteration_work_size(count))
+        zero = ca.Function("begin", [ca.SX.sym("t")], [ca.SX(0)])
+        self.call([zero], [next(iter(self.takes)), MEMORY], [0], [[0], [work]])
+        self.passes.append(IterationBegin())
+        return len(self.passes) - 1, work, count
+
+    def end_iteration(self, begun, unknowns, values):
+        """End an iteration: y shall be equal to e, which the passes since its begin compute from y.
+
+        begun      what `begin_iteration` returned
+        unknowns   vector and offset of y, which have their first values before the begin; values: of e
+        """
+        begin, work, count = begun
+        vectors, offsets = zip(unknowns, values, (MEMORY, work))
+        column = np.array([[at] for at in (*offsets, count)], np.int32)
+        self.passes.append(IterationEnd(begin, list(vectors), column))
+
     def replace_classes(self, change):
         """A schedule with each class replaced by change(class); the schedule itself if no class changes."""
         changed = [[change(f) for f in one.classes] for one in self.passes]
@@ -215,7 +287,7 @@ class Schedule:
             return self
         other = copy(self)
         pairs = zip(changed, self.passes)
-        other.passes = [one if isinstance(one, Exchange) else one._replace(classes=new) for new, one in pairs]
+        other.passes = [one if isinstance(one, WITHOUT_CLASSES) else one._replace(classes=new) for new, one in pairs]
         return other
 
     @property
@@ -227,6 +299,11 @@ class Schedule:
     def searches(self):
         """True if the schedule searches for pairs."""
         return any(isinstance(one, PairPass) for one in self.passes)
+
+    @property
+    def iterations(self):
+        """True if the schedule contains an iteration."""
+        return any(isinstance(one, IterationEnd) for one in self.passes)
 
     def _sizes(self):
         """Sizes of all vectors by name."""
@@ -289,8 +366,14 @@ class Schedule:
             yield one._replace(columns=columns)
 
     def _memory_accesses(self):
-        """For each pass the columns of offsets in the memory that it reads or writes."""
-        return [[one.columns[k] for k in one.memory_columns()] for one in self.passes]
+        """For each pass the columns of offsets in the memory that it reads or writes; for both ends of an iteration those of all
+        passes in it, whose blocks are needed as long as it goes on."""
+        accesses = [[one.columns[k] for k in one.memory_columns()] for one in self.passes]
+        for k, one in enumerate(self.passes):
+            if isinstance(one, IterationEnd):
+                every = [column for of_one in accesses[one.begin : k + 1] for column in of_one]
+                accesses[one.begin] = accesses[k] = every
+        return accesses
 
     def serialize(self):
         """What the native code depends on, as text; rows are not part of it."""
@@ -327,9 +410,11 @@ class Schedule:
         return _dense_column(list(self.gives.values())[i])
 
     def unroll(self):
-        """The equivalent CasADi function without loops; a schedule with exchanges has none."""
+        """The equivalent CasADi function without loops; a schedule with exchanges or iterations has none."""
         if self.exchanges:
             raise OptionError(f"schedule {self.label!r}: an exchange between ranks has no graph")
+        if self.iterations:
+            raise OptionError(f"schedule {self.label!r}: an iteration has no graph")
         inputs = {name: ca.SX.sym(name, size) for name, size in self.takes.items()}
         cells = {name: ca.vertsplit(x) if x.shape[0] else [] for name, x in inputs.items()}
         cells |= {name: [ca.SX(0)] * size for name, size in {**self.gives, MEMORY: self.memory_plan.size}.items()}

@@ -35,6 +35,8 @@ class Passes:
                     follow the inputs in p
     angle_offsets   by loop: the offset of its counted angles in p
     further         values in the equations of constraints besides motions and constants
+    effort_offsets  offset in `lam` of the effort of each friction element, by its id
+    efforts         number of efforts
     F               size of the vector F that the kernel `factor` computes
     """
 
@@ -59,6 +61,16 @@ class Passes:
         self.angle_offsets = dict(zip([k for k, _ in angular], first))
         self.turns = [(system.loops[k], i) for k, own in angular for i in own]
         self.further = FurtherValues(self)
+        every = system.whole.efforts
+        sizes = np.array([effort.unknown.shape[0] for effort in every], int)
+        self.efforts = int(sizes.sum())
+        offsets = dict(zip([id(effort.force) for effort in every], (self.loop_rows + block_offsets(sizes)).tolist()))
+        self.effort_offsets: dict = offsets
+        self._effort_places = {
+            symbol.element_hash(): offsets[id(effort.force)] + k
+            for effort in every
+            for k, symbol in enumerate(ca.vertsplit(effort.unknown))
+        }
 
     @cached_property
     def first_row(self):
@@ -70,17 +82,23 @@ class Passes:
         """Number of rows of all loops of the model."""
         return self.system.loop_rows
 
+    @property
+    def multipliers(self):
+        """Number of multipliers of all loops, and of efforts."""
+        return self.loop_rows + self.efforts
+
     def inputs(self, *names):
         """Sizes of the inputs of a kernel, by name."""
         sizes = {
             "t": 1, "x": self.layout.x, "p": self.layout.p, "F": self.F, "gains": 4, "e": self.layout.algebra,
-            "xdot": self.layout.algebra, "lam": self.loop_rows,
+            "xdot": self.layout.algebra, "lam": self.multipliers,
         }  # fmt: skip
         return {name: sizes[name] for name in names}
 
     def input_place(self, symbol):
-        """Vector and offset of the value of a parameter, memory or state."""
-        return input_place(self.input_layout, self.layout, symbol)
+        """Vector and offset of the value of a parameter, memory, state or effort."""
+        effort = self._effort_places.get(symbol.element_hash())
+        return input_place(self.input_layout, self.layout, symbol) if effort is None else ("lam", effort)
 
     def gather_inputs(self, s, lists):
         """Append copies of inputs, a contiguous block for each list of symbols. Returns the offsets of the blocks."""
@@ -91,7 +109,7 @@ class Passes:
         places = [self.input_place(symbol) for symbols in lists for symbol in symbols]
         source = np.array([place for _, place in places])
         target = offsets[0] + np.arange(len(source))
-        for vector in ("p", "x"):
+        for vector in ("p", "x", "lam"):
             own = np.array([name == vector for name, _ in places])
             if own.any():
                 call_in_blocks(s, lambda x: x, [vector, "memory"], [source[own], target[own]])
@@ -131,6 +149,10 @@ class Passes:
     def force_data(self):
         """Offsets of the numbers of each force."""
         classes, kinds, numbers = self.system.force_classes
+        return self.class_data(classes, kinds, numbers)
+
+    def class_data(self, classes, kinds, numbers):
+        """Offsets of the numbers of forces; numbers: of the forces of each class."""
         offsets = np.zeros(len(kinds), int)
         for kind, (c, rows) in enumerate(zip(classes, numbers)):
             offsets[kinds == kind] = constant_rows(self.constants, rows[:, c.data])
@@ -185,19 +207,28 @@ class Passes:
         wrenches = np.full(self.n, zeros)
         functions, kinds, chosen = self._forces(along_joint=False)
         if len(chosen):
-            motions, before, after = self._wrench_offsets(
-                s, self.system.ends_of_forces[chosen], motion, wrenches, zeros
-            )
-            total = running_sums(self._own_forces[chosen], sums, allocate_blocks(s, np.full(len(chosen), 2)))
-            vectors = ["t", "memory", "memory", "constants", *["memory"] * 7]
-            first = np.zeros(len(chosen), int)
-            inputs = self.gather_inputs(s, [self.system.parts[k].inputs for k in chosen.tolist()])
-            offsets = [first, *motions.T, self.force_data[chosen], inputs, *before.T, total[0], *after.T, total[1]]
-            s.call(functions, vectors, kinds, offsets)
+            inputs = [self.system.parts[k].inputs for k in chosen.tolist()]
+            of_forces = self.system.ends_of_forces[chosen], inputs, self.force_data[chosen], self._own_forces[chosen]
+            self.add_forces(s, motion, functions, kinds, *of_forces, wrenches, sums, zeros)
         self._apply_joint_forces(s, motion, along, wrenches, zeros)
         for group, ends in zip(self.system.groups, self.system.ends.groups):
             self._apply_group(s, motion, group, ends, wrenches, sums)
         return wrenches, sums
+
+    def add_forces(self, s, motion, functions, kinds, ends, inputs, data, own, wrenches, sums, zeros):
+        """Append forces between bodies; offsets of wrenches and of sums of power and potential are changed.
+
+        functions, kinds   functions of the classes, and the class of each force
+        ends, inputs       numbers of both ends of each force, and symbols of its inputs
+        data               offset of the numbers of each force
+        own                for each force 1 if it belongs to this rank alone
+        """
+        motions, before, after = self.wrench_offsets(s, ends, motion, wrenches, zeros)
+        total = running_sums(own, sums, allocate_blocks(s, np.full(len(kinds), 2)))
+        vectors = ["t", "memory", "memory", "constants", *["memory"] * 7]
+        first = np.zeros(len(kinds), int)
+        offsets = [first, *motions.T, data, self.gather_inputs(s, inputs), *before.T, total[0], *after.T, total[1]]
+        s.call(functions, vectors, kinds, offsets)
 
     def _apply_group(self, s, motion, group, ends, wrenches, sums):
         """Append the wrenches of a group of contacts on bodies: sums of their own, which begin with those so far."""
@@ -220,7 +251,7 @@ class Passes:
         rows += [np.full(count, numbers), np.full(count, total)]
         s.call_pairs(classes.functions, classes.kinds, np.array(rows), (SIX, 2))
 
-    def _wrench_offsets(self, s, ends, motion, wrenches, zeros):
+    def wrench_offsets(self, s, ends, motion, wrenches, zeros):
         """Offsets for elements that act between two ends: motions of the ends, wrenches on them before and after each element.
 
         ends       numbers of both ends, in the order in which wrenches are summed
@@ -278,7 +309,7 @@ class Passes:
             return
         classes, kinds = self.system.rows
         own = self.system.row_of_link[links]
-        motions, before, after = self._wrench_offsets(s, self.system.ends_of_constraints[own], motion, wrenches, zeros)
+        motions, before, after = self.wrench_offsets(s, self.system.ends_of_constraints[own], motion, wrenches, zeros)
         vectors = ["memory", "memory", "constants", *["memory"] * 5]
         offsets = [*motions.T, self.frames[own], along[links], *before.T, *after.T]
         s.call([_joint_wrenches(c) for c in classes], vectors, kinds[own], offsets)

@@ -15,6 +15,7 @@ import numpy as np
 from ...elements import quantity
 from ...elements.quantity import time
 from .group_schedule import call_in_blocks
+from .implicit_efforts import EffortPasses
 from .join_classes import SIX, free_acceleration
 from .join_passes import JoinPasses
 from .recursion_classes import function
@@ -99,27 +100,37 @@ class SystemKernels(JoinPasses):
         s = Schedule(
             "rate",
             self.inputs("t", "x", "p", "F", "gains"),
-            {"xdot": layout.algebra, "lam": self.loop_rows},
+            {"xdot": layout.algebra, "lam": self.multipliers},
             self.constants,
         )
         motion = self.motion(s)
         wrenches, sums = self.applied_wrenches(s, motion)
-        rest = allocate_blocks(s, np.full(self.n, SIX))
-        free = free_acceleration(quantity.numbers(self.system.model.gravity).ravel(), 6)
-        offsets = [at[self.massive] for at in (motion.body, wrenches, self.inverse_masses, self.tensors, rest)]
-        vectors = ["memory", "memory", "constants", "constants", "memory"]
-        s.call([free], vectors, np.zeros(len(self.massive), int), offsets)
-        right = self.right_hand_side(s, motion, STABILISED_GAMMA if baumgarte else GAMMA, False)
-        accelerations, lam, powers = self.solve(s, right, rest, sums[1])
+        what = STABILISED_GAMMA if baumgarte else GAMMA
+        if self.efforts:
+            right = self.right_hand_side(s, motion, what, False)
+            accelerations, lam, powers, sums = EffortPasses(self).solve(s, motion, wrenches, sums, right)
+        else:
+            rest = self.accelerate(s, motion, wrenches)
+            right = self.right_hand_side(s, motion, what, False)
+            accelerations, lam, powers = self.solve(s, right, rest, sums[1])
         power = self.imposed_power(s, motion, lam, sums[0])
         self.joint_accelerations(s, motion, accelerations, False, "xdot", layout.v)
         call_in_blocks(s, lambda x: x, ["x", "xdot"], [layout.q + np.arange(layout.v), np.arange(layout.v)])
         self._copy_number(s, self.combine(s, power, powers), "xdot", 2 * layout.v)
         self.rates_of_states(s, motion)
-        self._write_loop_rows(s, lam, "lam")
+        self.write_loop_rows(s, lam, "lam")
         if self.cut and self.system.shares_multipliers:
             share_rows(s, self.system, "lam")
         return s
+
+    def accelerate(self, s, motion, wrenches):
+        """Append M⁻¹ f of all bodies without constraints, and return the offsets; wrenches: offsets of the applied wrenches."""
+        rest = allocate_blocks(s, np.full(self.n, SIX))
+        free = free_acceleration(quantity.numbers(self.system.model.gravity).ravel(), 6)
+        offsets = [at[self.massive] for at in (motion.body, wrenches, self.inverse_masses, self.tensors, rest)]
+        vectors = ["memory", "memory", "constants", "constants", "memory"]
+        s.call([free], vectors, np.zeros(len(self.massive), int), offsets)
+        return rest
 
     def imposed_power(self, s, motion, multipliers, power):
         """Append the power −λ·ψ₀ of imposed motions, where ψ₀ are the residuals at velocity level while all bodies are at rest.
@@ -142,7 +153,7 @@ class SystemKernels(JoinPasses):
         s.call(functions, vectors, (np.cumsum(imposed) - 1)[kinds[chosen]], offsets)
         return after[-1]
 
-    def _write_loop_rows(self, s, offsets, vector):
+    def write_loop_rows(self, s, offsets, vector):
         """Append a copy of the rows of all loops to a vector; offsets: of the rows of every constraint."""
         first = self.system.first_loop
         for size in np.unique(self.sizes[first:]).tolist():
@@ -176,7 +187,7 @@ class SystemKernels(JoinPasses):
 
         square, others   offsets of the sum of squares that all ranks compute, and of those of each rank
         """
-        self._write_loop_rows(s, offsets, vector)
+        self.write_loop_rows(s, offsets, vector)
         if self.cut and self.system.shares_rows:
             share_rows(s, self.system, vector)
         self._copy_number(s, self.combine(s, square, others), vector, self.loop_rows, ca.sqrt)
@@ -234,7 +245,7 @@ class SystemKernels(JoinPasses):
             call_in_blocks(s, lambda x: -x, ["r", "memory"], [source, offsets[first] + np.arange(len(source))])
         changes, lam, _ = self.solve(s, offsets, None)
         self.joint_accelerations(s, motion, changes, True, "dv", 0)
-        self._write_loop_rows(s, lam, "impulse")
+        self.write_loop_rows(s, lam, "impulse")
         if self.cut:
             share_rows(s, self.system, "impulse")
         return s
