@@ -54,10 +54,6 @@ NO_KERNEL = Cell(REFUSED, "method", "the method needs the Jacobian of the whole 
 JACOBIAN = Cell("straight", "derived from the whole model", "the method needs the Jacobian of the whole system")
 
 
-def _switched(name):
-    return {"large": Cell("straight", name, "it switches constraints"), **_apart(Cell(NOT_YET, name)), **ONE_BY_ONE}
-
-
 def _metric(key):
     return {
         "large": Cell("straight", "metric", "its metric needs the Jacobian of the whole system"),
@@ -73,7 +69,7 @@ CELLS: dict[str, dict[str, Cell]] = {
     'method="auto"': _studies(Cell("straight", "auto", "one run after the other: it is decided for each")),
     "events": ONE_BY_ONE,
     "contacts": ONE_BY_ONE,
-    "friction": _switched("rub"),
+    "friction": ONE_BY_ONE,
     "drives": PROJECTED,
     "inputs": {},
     "controllers in Python": ONE_BY_ONE,

@@ -1,4 +1,4 @@
-"""An iteration of a schedule finds numbers that are equal to those that its passes compute from them, or says that there are none."""
+"""An iteration of a schedule finds numbers equal to those that its passes compute from them, or says that there are none."""
 
 import casadi as ca
 import numpy as np
@@ -7,7 +7,6 @@ import pytest
 from torsor.errors import OptionError
 from torsor.formulations.tables.schedule import Schedule
 from torsor.kernels import build
-
 
 
 def solve(e, count, data):

@@ -12,7 +12,8 @@ from .emit import Definition
 from .emit_pairs import columns, emit_pairs, number
 from .schedule_tables import HEAD, header_size
 
-USES = {"exchange": "exchanges", "search": "searches", "iterate": "iterations"}  # what a schedule may call, and the attribute that says so
+# what a schedule may call, and the attribute that says so
+USES = {"exchange": "exchanges", "search": "searches", "iterate": "iterations"}
 
 
 def emit_schedule(schedule, symbol, classes, scratch):
@@ -31,7 +32,9 @@ def emit_schedule(schedule, symbol, classes, scratch):
         f"%memory = getelementptr double, ptr %w, i64 {scratch}\nbr label %h0\n",
     ]
     pointers |= dict(zip(schedule.own, ("%memory", "%constants")))
-    sizes = [HEAD + 2 * (1 + len(one.vectors)) if names else header_size(one) for one, names in zip(schedule.passes, classes)]
+    sizes = [
+        HEAD + 2 * (1 + len(one.vectors)) if names else header_size(one) for one, names in zip(schedule.passes, classes)
+    ]
 
     def text(k, at, one, names):
         if hasattr(one, "begin"):

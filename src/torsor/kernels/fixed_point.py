@@ -2,8 +2,8 @@
 
     f_k = e(y_k) − y_k,      y_{k+1} = y_k + f_k − Σ γ_j (Δy_j + Δf_j),      |f_k − Σ γ_j Δf_j| → min            (1)
 
-Δy_j and Δf_j are the latest changes. If e is affine, as for friction in proportion to normal forces, (1) is a method of Krylov type: it
-ends after as many steps as there are numbers or different eigenvalues. Each residual is measured in units of the first e of its
+Δy_j and Δf_j are the latest changes. If e is affine, as for friction in proportion to normal forces, (1) is a Krylov method:
+it ends after as many steps as there are numbers or different eigenvalues. Each residual is measured in units of the first e of its
 number. The first y and all decisions depend on the state only, so that a run can be repeated bit for bit.
 
 y are not numbers where there is no solution, such as in a guide that jams.

@@ -133,9 +133,7 @@ def _slots(passes, parts, slots):
     approaches = {k: x.constraint for k, x in enumerate(slots) if isinstance(x, Approach)}
     rated = WatchedFunctions(passes.system, [], [])
     rest = {
-        k: rated.derivative(x.signal) if isinstance(x, Rate) else x
-        for k, x in enumerate(slots)
-        if k not in approaches
+        k: rated.derivative(x.signal) if isinstance(x, Rate) else x for k, x in enumerate(slots) if k not in approaches
     }
     outputs = bool(approaches or rated.q_accelerations)
     outputs = outputs or not depend_on_motion_only(passes.system.whole, rest.values(), (MULTIPLIER,))

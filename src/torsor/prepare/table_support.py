@@ -1,8 +1,8 @@
 """Which models can run through tables of class kernels (`large_systems.py`), and why others cannot.
 
 A model may contain bodies, joints, constraints on at most two bodies, forces between bodies or along joints, gravity, own states
-whose rates depend on motions, contacts and other constraints that events switch, controllers, inputs, dry friction, and
-signals of all these. Parameters have fixed values, or are inputs of forces, states and events. A reason names the first element or option
+whose rates depend on motions, contacts and other constraints that events switch, dry friction, controllers, inputs, and signals of
+all these. Parameters have fixed values, or are inputs of forces, states and events. A reason names the first element or option
 that tables do not support.
 """
 

@@ -29,7 +29,7 @@ from ..prepare.state_space import Layout
 
 REQUIREMENTS = (
     "{}s need a model of more than {} bodies that runs through tables of class kernels: bodies, joints, constraints, forces and "
-    "events of these, given by numbers; no dry friction, moving grounds, particles"
+    "events of these, given by numbers; no moving grounds, particles"
 )
 
 
@@ -42,9 +42,8 @@ class Part:
         self.owner = f"model {task.model.name!r}"
         self.signals = dict(task.model.signals) | task.signals
         whole = self._numeric_system(task)
-        self.shares = shares(
-            ranks.count, whole.tree.parents, whole.join_order, whole.ends_of_forces.tolist(), self.owner
-        )
+        ends = [*whole.ends_of_forces.tolist(), *whole.ends_of_efforts.tolist()]
+        self.shares = shares(ranks.count, whole.tree.parents, whole.join_order, ends, self.owner)
         self.own = PartSystem(whole, self.shares, ranks.rank, ranks.count)
         ranks.shares = [self._describe_share(rank) for rank in range(ranks.count)]
         result = large_systems.prepare_system(

@@ -100,6 +100,11 @@ class EffortPlaces(MotionPlaces):
         self.accelerations = accelerations
         self.reactions = reactions
 
+    def rank_of(self, symbol, element, name):
+        if name in REACTION:
+            return self.passes.system.rank_of_reaction(element)
+        return super().rank_of(symbol, element, name)
+
     def locate(self, element, name):
         if name in ACCELERATIONS:
             return "memory", self.accelerations[self.passes.system.link_of_body[id(element)]] + ACCELERATIONS[name]

@@ -113,7 +113,9 @@ class NumericSystem:
         for x in (root_grounds, constraints, forces, *groups, efforts):
             ground = (x < 0) & (x != NO_BODY)
             x[ground] = -1 - position[-1 - x[ground]]
-        return Ends([self.model.grounds[k] for k in used.tolist()], roots, root_grounds, constraints, forces, groups, efforts)
+        return Ends(
+            [self.model.grounds[k] for k in used.tolist()], roots, root_grounds, constraints, forces, groups, efforts
+        )
 
     @property
     def grounds(self):

@@ -23,7 +23,7 @@ class Cut(NamedTuple):
     rank, ranks   index of this rank, and number of ranks
     known         number of bodies whose motion all ranks compute: the first ones
     massive       bodies whose mass belongs to this rank or to the trunk
-    own           which bodies, loops and forces belong to this rank
+    own           which bodies, loops, forces and efforts belong to this rank
     counted       bodies whose energies this rank sums up: its own, and on rank 0 also those of the trunk
     touched       for each rank: known bodies that belong to it or are parents of other bodies of its share
     joins         number of joins of this rank: the first ones
@@ -50,11 +50,12 @@ class Cut(NamedTuple):
 
 
 class Owned(NamedTuple):
-    """For each body, loop and force whether it belongs to this rank."""
+    """For each body, loop, force and effort of dry friction whether it belongs to this rank."""
 
     bodies: np.ndarray
     loops: np.ndarray
     forces: np.ndarray
+    efforts: np.ndarray
 
 
 class Message:
@@ -80,6 +81,7 @@ class PartSystem(NumericSystem):
     links_of_whole    indices of its links in the whole system
     rows_of_whole     of its constraints
     forces_of_whole   of its forces
+    efforts_of_whole  of its efforts of dry friction
     """
 
     def __init__(self, whole, shares, rank, count):
@@ -94,11 +96,15 @@ class PartSystem(NumericSystem):
         self.links_of_whole = np.concatenate([np.flatnonzero(shares.known), own])
         self.tree = NumericTree(whole.model, [whole.tree.branches[k] for k in self.links_of_whole.tolist()])
         self.rows_of_whole = select_own(shares.constraints)
-        self.forces_of_whole = select_own(shares.forces)
+        count_of_forces = len(whole.forces)  # forces and efforts are shared out alike
+        self.forces_of_whole = select_own(shares.forces[:count_of_forces])
+        self.efforts_of_whole = select_own(shares.forces[count_of_forces:])
+        self.owners_of_efforts = shares.forces[count_of_forces:][self.efforts_of_whole]
         self.constraints = [whole.constraints[k] for k in self.rows_of_whole.tolist()]
         self.first_loop = int(np.count_nonzero(self.rows_of_whole < whole.first_loop))
         self.loops = self.constraints[self.first_loop :]
         self.forces = [whole.forces[k] for k in self.forces_of_whole.tolist()]
+        self.frictions = [whole.frictions[k] for k in self.efforts_of_whole.tolist()]
         self.groups = []
         self._trace_constraints()
         self.shown = self._output_elements()
@@ -123,6 +129,7 @@ class PartSystem(NumericSystem):
             owners == rank,
             shares.constraints[self.rows_of_whole[self.first_loop :]] == rank,
             shares.forces[self.forces_of_whole] == rank,
+            self.owners_of_efforts == rank,
         )
         local = {int(k): i for i, k in enumerate(self.links_of_whole)}
         counted = own.bodies | ((owners == TRUNK) & (rank == 0))
@@ -148,15 +155,15 @@ class PartSystem(NumericSystem):
         link = whole.link_of_joint.get(id(element), whole.link_of_body.get(id(element)))
         if link is not None:
             return None if shares.known[link] else int(shares.bodies[link])
-        constraint = self._index_of_constraint.get(id(element))
+        constraint = self.whole.index_of_constraint(element)
         if constraint is None or shares.constraints[constraint] == TRUNK:  # None: a ground
             return None
         return int(shares.constraints[constraint])
 
-    @cached_property
-    def _index_of_constraint(self):
-        """Index of each constraint of the whole system, by its id."""
-        return {id(c): k for k, c in enumerate(self.whole.constraints)}
+    def rank_of_reaction(self, connection):
+        """The rank that computes the multipliers of a connection; None if all ranks do."""
+        owner = self.shares.constraints[self.whole.index_of_constraint(connection)]
+        return None if owner == TRUNK else int(owner)
 
     @property
     def join_order(self):
@@ -183,6 +190,11 @@ class PartSystem(NumericSystem):
     def parts(self):
         """Parts of the forces of this rank."""
         return [self.whole.parts[k] for k in self.forces_of_whole.tolist()]
+
+    @property
+    def efforts(self):
+        """Efforts of the dry friction of this rank."""
+        return [self.whole.efforts[k] for k in self.efforts_of_whole.tolist()]
 
     # indices in the whole system
 
