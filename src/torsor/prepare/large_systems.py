@@ -117,6 +117,14 @@ def prepare_system(plain, formulation, options, t, signals, ranks=SINGLE_RANK, v
         closed = close_two_sided(model, p)
         units = ranks.gather(start.switched_row_units(passes, sizes, built["outputs"], parts, t, x, closed))
         system.scales["rows"] = {label: unit for own in reversed(units) for label, unit in own.items()}
+    if plain.whole.frictions:
+        from ..start.dependent_friction import dependent_friction  # imported here because most models do not need it
+
+        program = lower_events(model, [label for label, _ in system.rows])
+        dependent = dependent_friction(model, system, state, program.tables["switches"], built, t, x, p)
+        plain.whole.shared_load = dependent
+        if not ranks.all(not dependent):
+            return None
     q, v = state.split_blocks(x)
     system.q, system.v, system.p = q.tolist(), v.tolist(), p.tolist()
     return system, built

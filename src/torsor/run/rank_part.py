@@ -50,6 +50,11 @@ class Part:
             self.own, self.formulation, task.kernel_options(), 0.0, {}, ranks, task.values(),
             given=self._requested_start(task),
         )  # fmt: skip
+        if whole.shared_load:
+            raise OptionError(
+                f"{self.owner} cannot be run by {self.ranks.word}s: {whole.shared_load!r} holds something together with other "
+                "contacts or dry friction, so that their loads are not unique"
+            )
         if result is None:
             raise OptionError(
                 f"{self.owner}: {self.ranks.word}s need a start that satisfies the constraints: give it joint by joint, or by "

@@ -140,6 +140,9 @@ class Task:
             return PATH_TABLES, f"its {len(self.model.bodies)} bodies share code, called through tables"
         if reason := large_systems.reason_against_tables(self):
             return PATH_STRAIGHT, reason
+        plain = self.model.derived.get("plain")
+        if plain is not None and plain.shared_load:
+            return PATH_STRAIGHT, f"{plain.shared_load!r} holds something together with other contacts or dry friction"
         return (
             PATH_STRAIGHT,
             "tables need a start at which the joints fit together, and no redundant rows that share loads",

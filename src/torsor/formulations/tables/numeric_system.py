@@ -39,12 +39,14 @@ class NumericSystem:
     cut           the partition of the system among ranks (`rank_system.py`); None: the system is not partitioned
     whole         the system of which this is a part: itself
     dropped       number of dependent rows of each constraint at its join (`start/loop_rows.py`); None: all are independent
+    shared_load   name of a constraint that shares its load with dry friction, whose reaction is not unique; empty if there is none
     redundancy    the result of the diagnosis of redundant rows, at the start and in general; None: not diagnosed
     """
 
     cut: Any = None
     dropped: Any = None
     redundancy: Any = None
+    shared_load = ""
 
     def __init__(self, model):
         self.model = model
