@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from torsor.errors import OptionError
-from torsor.formulations.tables.schedule import Schedule
+from torsor.formulations.schedules.schedule import Schedule
 from torsor.kernels import build
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torsor.errors import OptionError
-from torsor.formulations.tables.schedule import Schedule
+from torsor.formulations.schedules.schedule import Schedule
 from torsor.kernels import build, load
 from torsor.kernels.backends.llvm import LLVM
 from torsor.kernels.schedule_tables import Tables

@@ -10,7 +10,7 @@ import torsor as ts
 from torsor.forces.contact_geometry import ShapeAt, crossing_edges
 from torsor.formulations.tables.tree_schedule import TABLES_ABOVE
 from torsor.kernels.loops import loops
-from torsor.kernels.pair_search import SEARCH
+from torsor.kernels.schedule_functions.pair_search import SEARCH
 from torsor.lookup import pair_records
 from torsor.lookup.pair_records import LIST_HEADER, facts_of, may_touch, work_size
 

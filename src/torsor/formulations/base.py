@@ -204,7 +204,7 @@ class Formulation(RowsInUse):
         return run_kernels.functions(self, baumgarte, accelerations)
 
     def schedules(self, layout):
-        """Kernels of a run as schedules (`formulations/tables/schedule.py`), by name; other kernels are graphs.
+        """Kernels of a run as schedules (`formulations/schedules/schedule.py`), by name; other kernels are graphs.
 
         layout   the blocks of the state vector
         """

@@ -14,10 +14,10 @@ from ..registry import lookup
 from . import cache
 from .backends.base import Backend, Size
 from .emit_schedule import USES
-from .fixed_point import FIXED_POINT
 from .loops import loops
-from .pair_search import SEARCH
 from .row_kernels import over
+from .schedule_functions.fixed_point import FIXED_POINT
+from .schedule_functions.pair_search import SEARCH
 from .schedule_tables import Tables
 
 

@@ -1,4 +1,4 @@
-"""How the work memory of an iteration of numbers y = e(y) is divided (`kernels/fixed_point.py`).
+"""How the work memory of an iteration of numbers y = e(y) is divided (`kernels/schedule_functions/fixed_point.py`).
 
 The work memory has a header, then scales, y and residuals of the iterate before, then for each of the latest changes those of y and
 of the residual, orthogonal directions, and the triangular system of the least squares.

@@ -1,4 +1,4 @@
-"""What a search for pairs of shapes knows of each shape, and how its memory is divided (`kernels/pair_search.py`).
+"""What a search for pairs of shapes knows of each shape, and how its memory is divided: see `schedule_functions/pair_search.py`.
 
 A shape is in a sphere about the origin of its body, or is a half-space. Its facts are nine numbers:
 

@@ -2,7 +2,7 @@
 
 Each rank has its own kernels, records and time loop. There are three collective operations:
 
-    exchange   kernels exchange numbers; each rank contributes its part of them (`formulations/tables/schedule.py`)
+    exchange   kernels exchange numbers; each rank contributes its part of them (`formulations/schedules/schedule.py`)
     agree      time loops agree on the maximum of some numbers, so that all take the same decisions, and on the state of the trunk
     gathered   Python code gathers any objects, between slices of the loop
 

@@ -118,16 +118,21 @@ def prepare_system(plain, formulation, options, t, signals, ranks=SINGLE_RANK, v
         units = ranks.gather(start.switched_row_units(passes, sizes, built["outputs"], parts, t, x, closed))
         system.scales["rows"] = {label: unit for own in reversed(units) for label, unit in own.items()}
     if plain.whole.frictions:
-        from ..start.dependent_friction import dependent_friction  # imported here because most models do not need it
-
-        program = lower_events(model, [label for label, _ in system.rows])
-        dependent = dependent_friction(model, system, state, program.tables["switches"], built, t, x, p)
-        plain.whole.shared_load = dependent
-        if not ranks.all(not dependent):
+        plain.whole.shared_load = _shared_load(model, system, state, built, t, x, p)
+        if not ranks.all(not plain.whole.shared_load):
             return None
     q, v = state.split_blocks(x)
     system.q, system.v, system.p = q.tolist(), v.tolist(), p.tolist()
     return system, built
+
+
+def _shared_load(model, *start):
+    """Name of a constraint that shares its load with dry friction; start: further arguments of `dependent_friction`."""
+    from ..start.dependent_friction import dependent_friction  # imported here because most models do not need it
+
+    system, state, *rest = start
+    program = lower_events(model, [label for label, _ in system.rows])
+    return dependent_friction(model, system, state, program.tables["switches"], *rest)
 
 
 def _redundancy(plain, sizes, map, ranks, t, values):

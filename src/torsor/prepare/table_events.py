@@ -17,13 +17,13 @@ from ..elements import quantity
 from ..elements.quantity import time
 from ..events import State
 from ..formulations.algebra.lie_derivative import rate, stack_linear_angular, velocities
+from ..formulations.schedules.schedule import Schedule
 from ..formulations.tables.expression_passes import MULTIPLIER, MotionPlaces, is_motion
 from ..formulations.tables.group_schedule import call_in_blocks
 from ..formulations.tables.loop_outputs import add_row_accelerations
 from ..formulations.tables.numeric_tree import linear_by_kind
 from ..formulations.tables.recursion_classes import function
 from ..formulations.tables.row_classes import Moving
-from ..formulations.tables.schedule import Schedule
 from ..formulations.tables.shared_values import SharedValues, add_shared_expressions
 from ..formulations.tables.tree_outputs import Outputs
 from ..formulations.tables.tree_schedule import allocate_blocks, constant_rows

@@ -14,6 +14,7 @@ from ..formulations.algebra.rotor_inertia import armature_of
 from ..formulations.algebra.tree_kinematics import motion_group
 from ..formulations.tables import tree_schedule
 from ..formulations.tables.expression_passes import depend_on_outputs_only, depends_on_motion_only
+from ..formulations.tables.implicit_efforts import unsupported_friction
 from ..formulations.tables.numeric_system import NumericSystem
 from ..formulations.tables.numeric_tree import has_declared_velocities
 from ..formulations.tables.stated_rows import StatedRows
@@ -144,9 +145,9 @@ def _reason_in_elements(model, formulation):
         return "a constraint has frames that are not numbers"
     if system.parts is None:
         return f"{_owner(system.unsupported_force)} depends on something else than motions of one joint or two bodies, and time"
-    if friction := system.unsupported_friction:
+    if friction := unsupported_friction(system):
         return f"{_owner(friction)} depends on something else than motions, reactions and multipliers of constraints, and time"
-    if group := system.unsupported_group:
+    if group := next((g for g in system.groups if not g.searched() or system.gate_of(g) is not None), None):
         return f"{_owner(group)} is switched by events, or has numbers that are not constant"
     if system.groups and tables_of(formulation) == TREES:
         return f"formulation {formulation!r} has class kernels for forces along joints only, and {_owner(system.groups[0])} is none"

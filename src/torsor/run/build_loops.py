@@ -4,8 +4,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 from ..kernels import loop_builder, loops
-from ..kernels.fixed_point import FIXED_POINT
-from ..kernels.pair_search import SEARCH
+from ..kernels.schedule_functions.fixed_point import FIXED_POINT
+from ..kernels.schedule_functions.pair_search import SEARCH
 from ..methods.integrator import modules
 
 LOOPS = ("torsor.run.time_loop", "torsor.run.events.event_loop", "torsor.run.many.lane_loop", SEARCH, FIXED_POINT)

@@ -15,11 +15,11 @@ from ..errors import OptionError
 from ..formulations.algebra.scales import Scales
 from ..formulations.graphs.outputs import layout
 from ..formulations.output_layout import OutputLayout
+from ..formulations.schedules.schedule import Schedule
 from ..formulations.tables import tree_schedule
 from ..formulations.tables.expression_passes import OutputPlaces, add_expressions
 from ..formulations.tables.gather_outputs import Gathering
 from ..formulations.tables.rank_system import PartSystem
-from ..formulations.tables.schedule import Schedule
 from ..formulations.tables.shares import shares
 from ..formulations.tables.system_passes import input_place
 from ..prepare import large_systems, table_support
@@ -42,7 +42,7 @@ class Part:
         self.owner = f"model {task.model.name!r}"
         self.signals = dict(task.model.signals) | task.signals
         whole = self._numeric_system(task)
-        ends = [*whole.ends_of_forces.tolist(), *whole.ends_of_efforts.tolist()]
+        ends = [*whole.ends_of_forces.tolist(), *whole.ends.efforts.tolist()]
         self.shares = shares(ranks.count, whole.tree.parents, whole.join_order, ends, self.owner)
         self.own = PartSystem(whole, self.shares, ranks.rank, ranks.count)
         ranks.shares = [self._describe_share(rank) for rank in range(ranks.count)]

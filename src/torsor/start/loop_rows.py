@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from ..formulations.schedules.schedule import Schedule
 from ..formulations.tables.group_schedule import Manifold, call_in_blocks
 from ..formulations.tables.row_classes import MOTION_SIZE, split_motion
-from ..formulations.tables.schedule import Schedule
 from ..formulations.tables.tree_schedule import block_offsets
 from .reaction_uniqueness import SAMPLE_DISTANCES
 from .row_dependencies import Dependencies, least_norm

@@ -18,12 +18,13 @@ import numpy as np
 
 from ...elements.element import fill_in
 from ...elements.quantity import time
-from ...forces.force_data import PLACES, Parts
+from ...forces.force_data import PLACES, Parts, rows_of
 from ...joints import Joint
 from ...model.body import Placed
 from ..algebra.lie_derivative import gradient, velocities
 from .expression_shapes import Shape, shape_of
-from .recursion_classes import fold_constants, function
+from .numeric_tree import NO_BODY
+from .recursion_classes import fold_constants, function, group_rows
 from .row_classes import Moving, at_rest
 
 BODIES = ("position", "rotation", "velocity", "angular_velocity")
@@ -191,6 +192,34 @@ class JointForceClass:
         power = ca.dot(tau, v) + ca.jacobian(U, time)
         results = [before + tau - ca.jacobian(U, q).T, sums + ca.vertcat(power, U)]  # (1)
         self.function = function("along", [time, q, v, self.c, inputs, before, sums], results)
+
+
+def classes_of_forces(forces, parts, ends):
+    """Classes of forces, the class of each force, and for each class the numbers of its forces, row by row.
+
+    parts   of each force
+    ends    numbers of the bodies or grounds between which each acts; both are NO_BODY if it acts along a joint
+    """
+    key_numbers: dict = {}
+    keys = {id(x.key): x.key for x in parts}  # equal keys are often one object
+    number_by_id = {k: key_numbers.setdefault(key, len(key_numbers)) for k, key in keys.items()}
+    own = np.array([number_by_id[id(x.key)] for x in parts], int)
+    classes: list = []
+    numbers_of_classes: list = []
+    kinds = np.zeros(len(forces), int)
+    no_numbers = np.zeros((len(own), 0))
+    for group in group_rows(np.column_stack([own, ends < 0, ends == NO_BODY]), no_numbers)[1] if len(own) else []:
+        numbers = rows_of([parts[k] for k in group.tolist()])
+        which, members = group_rows(np.zeros((len(group), 1), int), numbers)
+        kinds[group] = len(classes) + which
+        for m in members:
+            example = group[m[0]]
+            rows = numbers[m]
+            fixed = tuple((ends[example] < 0)[ends[example] != NO_BODY].tolist())
+            arguments = forces[example], parts[example], rows
+            classes.append(ForceClass(*arguments, fixed) if fixed else JointForceClass(*arguments))
+            numbers_of_classes.append(rows)
+    return classes, kinds, numbers_of_classes
 
 
 def _replace_numbers(value, column, at):

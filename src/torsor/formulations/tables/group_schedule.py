@@ -3,7 +3,7 @@
 import casadi as ca
 import numpy as np
 
-from .schedule import Schedule
+from ..schedules.schedule import Schedule
 from .tree_schedule import block_offsets
 
 BLOCK_SIZES = (128, 8, 1)  # numbers that one call processes

@@ -2,9 +2,9 @@
 
     y = e(λ(y), v̇(y), …)                                                                              (1)
 
-y act on bodies or along a coordinate of a joint. The kernel `rate` solves (1) by an iteration (`kernels/fixed_point.py`): each step
-solves the equations of motion with the factors at hand. y follow the multipliers of the loops in the vector `lam`, where all other
-kernels find them. Efforts that depend on motions, inputs and time only need no iteration.
+y act on bodies or along a coordinate of a joint. The kernel `rate` solves (1) by an iteration
+(`kernels/schedule_functions/fixed_point.py`): each step solves the equations of motion with the factors at hand. y follow the
+multipliers of the loops in the vector `lam`, where all other kernels find them. Efforts that depend on motions, inputs and time only need no iteration.
 """
 
 from typing import Any, NamedTuple
@@ -18,12 +18,11 @@ from ...model.body import Placed
 from ...model.include import owners_in
 from ..algebra.lie_derivative import split_linear_angular, velocities
 from .expression_passes import MULTIPLIER, REACTION, MotionPlaces, is_motion
-from .force_classes import BODIES, Law, parts_of_expressions
+from .force_classes import BODIES, Law, classes_of_forces, parts_of_expressions
 from .join_classes import SIX
 from .recursion_classes import function
 from .shared_values import add_shared_expressions
-from .system_passes import running_sums
-from .tree_schedule import allocate_blocks
+from .tree_schedule import allocate_blocks, running_sums
 
 ACCELERATIONS = {"acceleration": 0, "angular_acceleration": 3}  # in the acceleration of a body
 
@@ -81,6 +80,21 @@ def is_defined(system, effort):
     return True
 
 
+def unsupported_friction(system):
+    """The first friction element without an effort that the kernels can compute; None if there is none."""
+    pairs = zip(system.frictions, system.efforts)
+    return next((f for f, effort in pairs if effort is None or not is_defined(system, effort)), None)
+
+
+def classes_of_efforts(system):
+    """Classes of the efforts between bodies, the class of each effort, −1 for efforts along joints, and their numbers."""
+    kinds = np.full(len(system.efforts), -1)
+    chosen = [k for k, effort in enumerate(system.efforts) if effort.joint is None]
+    forces, parts = [system.frictions[k] for k in chosen], [system.efforts[k].parts for k in chosen]
+    classes, kinds[chosen], numbers = classes_of_forces(forces, parts, system.ends.efforts[chosen])
+    return classes, kinds, numbers
+
+
 def reacting(system, efforts):
     """Connections whose reactions occur in the definitions of efforts, and whether anything occurs that depends on efforts."""
     owners = owners_in(system.model, ca.vertcat(*[effort.definition for effort in efforts]))
@@ -114,7 +128,12 @@ class EffortPlaces(MotionPlaces):
 
 
 class EffortPasses:
-    """Passes for the efforts of a system; passes: `SystemKernels`."""
+    """Passes for the efforts of a system; passes: `SystemKernels`.
+
+    every     efforts of the whole system; count: of their numbers
+    implicit  True if one depends on reactions or accelerations; connections: whose reactions they depend on
+    own       for each effort of this rank 1 if it belongs to it alone, 0 if all ranks compute it
+    """
 
     def __init__(self, passes):
         self.passes = passes
@@ -122,6 +141,8 @@ class EffortPasses:
         self.every = passes.system.whole.efforts
         self.connections, self.implicit = reacting(passes.system.whole, self.every)
         self.count = sum(effort.unknown.shape[0] for effort in self.every)
+        cut = self.system.cut
+        self.own = (cut.own.efforts if cut else np.zeros(len(self.system.efforts))).astype(int)
 
     def solve(self, s, motion, wrenches, sums, right):
         """Append the solution of the equations of motion and of (1).
@@ -180,8 +201,8 @@ class EffortPasses:
         if len(chosen):
             data = passes.class_data(classes, kinds, numbers)
             passes.add_forces(
-                s, motion, [c.function for c in classes], kinds[chosen], system.ends_of_efforts[chosen],
-                [system.efforts[k].parts.inputs for k in chosen.tolist()], data[chosen], system.own_efforts[chosen],
+                s, motion, [c.function for c in classes], kinds[chosen], system.ends.efforts[chosen],
+                [system.efforts[k].parts.inputs for k in chosen.tolist()], data[chosen], self.own[chosen],
                 wrenches, sums, zeros,
             )  # fmt: skip
         self._apply_along_joints(s, motion, np.flatnonzero(kinds < 0), wrenches, sums, zeros)
@@ -201,7 +222,7 @@ class EffortPasses:
             own.append(known.setdefault(key, (len(known), row_classes[kind], slope))[0])
         ends = system.ends_of_constraints[rows]
         motions, before, after = passes.wrench_offsets(s, ends, motion, wrenches, zeros)
-        total = running_sums(system.own_efforts[chosen], sums, allocate_blocks(s, np.full(len(chosen), 2)))
+        total = running_sums(self.own[chosen], sums, allocate_blocks(s, np.full(len(chosen), 2)))
         unknowns = np.array([passes.effort_offsets[id(system.efforts[k].force)] for k in chosen.tolist()])
         vectors = ["memory", "memory", "constants", "lam", *["memory"] * 6]
         offsets = [*motions.T, passes.frames[rows], unknowns, *before.T, total[0], *after.T, total[1]]

@@ -8,8 +8,7 @@ from ..algebra.lie_derivative import rate, stack_linear_angular, velocities
 from .implicit_efforts import EffortPasses, reaction_on_second
 from .join_classes import SIX
 from .recursion_classes import function
-from .system_passes import running_sums
-from .tree_schedule import allocate_blocks, block_offsets
+from .tree_schedule import allocate_blocks, block_offsets, running_sums
 
 
 class LoopOutputs:

@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...forces.force_data import parts_of, rows_of
+from ...forces.force_data import parts_of
 from ...joints import Joint
 from ...lie import pose_stacks
 from ...model.body import Placed
@@ -15,8 +15,8 @@ from ...model.include import owners_in
 from ..component_paths import ComponentPaths, path_of
 from .elimination_order import joins
 from .expression_shapes import shape_of
-from .force_classes import ForceClass, JointForceClass, Law, parts_of_expressions
-from .implicit_efforts import effort_of, is_defined
+from .force_classes import Law, classes_of_forces, parts_of_expressions
+from .implicit_efforts import classes_of_efforts, effort_of
 from .join_classes import JoinClass
 from .numeric_tree import NO_BODY, Ends, NumericTree, OutputElements
 from .recursion_classes import AlignedLinks, clear_rounding, group_rows
@@ -133,11 +133,6 @@ class NumericSystem:
     def ends_of_forces(self):
         """Numbers of the bodies or grounds between which each force acts; the second is NO_BODY if there is only one."""
         return self.ends.forces
-
-    @property
-    def ends_of_efforts(self):
-        """Numbers of the bodies or grounds between which each effort of dry friction acts."""
-        return self.ends.efforts
 
     @cached_property
     def ground_of_link(self):
@@ -353,25 +348,10 @@ class NumericSystem:
         """The effort of each friction element; None where there is no class for one."""
         return [effort_of(self, force) for force in self.frictions]
 
-    @property
-    def unsupported_friction(self):
-        """The first friction element without an effort that the kernels can compute; None if there is none."""
-        pairs = zip(self.frictions, self.efforts)
-        return next((f for f, effort in pairs if effort is None or not is_defined(self, effort)), None)
-
     @cached_property
     def effort_classes(self):
         """Classes of the efforts between bodies, the class of each effort, −1 for efforts along joints, and their numbers."""
-        kinds = np.full(len(self.efforts), -1)
-        chosen = [k for k, effort in enumerate(self.efforts) if effort.joint is None]
-        forces, parts = [self.frictions[k] for k in chosen], [self.efforts[k].parts for k in chosen]
-        classes, kinds[chosen], numbers = classes_of_forces(forces, parts, self.ends_of_efforts[chosen])
-        return classes, kinds, numbers
-
-    @property
-    def own_efforts(self):
-        """For each effort 1 if it belongs to this rank alone, 0 if all ranks compute it."""
-        return (self.cut.own.efforts if self.cut else np.zeros(len(self.efforts))).astype(int)
+        return classes_of_efforts(self)
 
     def index_of_constraint(self, constraint):
         """Index of a constraint; None if it is none of this system."""
@@ -380,11 +360,6 @@ class NumericSystem:
     @cached_property
     def _constraint_indices(self):
         return {id(c): k for k, c in enumerate(self.constraints)}
-
-    @property
-    def unsupported_group(self):
-        """The first group of contacts that is switched by events, or whose numbers are not constant; None if there is none."""
-        return next((g for g in self.groups if not g.searched() or self.gate_of(g) is not None), None)
 
     # joins
 
@@ -414,34 +389,6 @@ class NumericSystem:
             row_kind, form, dependent = key[m[0]]
             join_classes.append(JoinClass(classes[row_kind], order.forms[form], int(dependent)))
         return order, join_classes, own
-
-
-def classes_of_forces(forces, parts, ends):
-    """Classes of forces, the class of each force, and for each class the numbers of its forces, row by row.
-
-    parts   of each force
-    ends    numbers of the bodies or grounds between which each acts; both are NO_BODY if it acts along a joint
-    """
-    key_numbers: dict = {}
-    keys = {id(x.key): x.key for x in parts}  # equal keys are often one object
-    number_by_id = {k: key_numbers.setdefault(key, len(key_numbers)) for k, key in keys.items()}
-    own = np.array([number_by_id[id(x.key)] for x in parts], int)
-    classes: list = []
-    numbers_of_classes: list = []
-    kinds = np.zeros(len(forces), int)
-    no_numbers = np.zeros((len(own), 0))
-    for group in group_rows(np.column_stack([own, ends < 0, ends == NO_BODY]), no_numbers)[1] if len(own) else []:
-        numbers = rows_of([parts[k] for k in group.tolist()])
-        which, members = group_rows(np.zeros((len(group), 1), int), numbers)
-        kinds[group] = len(classes) + which
-        for m in members:
-            example = group[m[0]]
-            rows = numbers[m]
-            fixed = tuple((ends[example] < 0)[ends[example] != NO_BODY].tolist())
-            arguments = forces[example], parts[example], rows
-            classes.append(ForceClass(*arguments, fixed) if fixed else JointForceClass(*arguments))
-            numbers_of_classes.append(rows)
-    return classes, kinds, numbers_of_classes
 
 
 def _bodies(ends):

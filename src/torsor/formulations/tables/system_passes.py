@@ -11,6 +11,7 @@ from ...model.body import Placed
 from ...model.include import owners_in
 from ..algebra.lie_derivative import velocities
 from ..pair_classes import data_of_group, facts_of_group, numbers_of_group, pair_classes
+from ..schedules.schedule import Constants, Schedule
 from .expression_passes import MotionPlaces
 from .further_values import FurtherValues
 from .group_schedule import call_in_blocks
@@ -19,9 +20,8 @@ from .link_classes import LINK, LinkClass, Motions
 from .numeric_tree import NO_BODY
 from .recursion_classes import function
 from .row_classes import MOTION_SIZE
-from .schedule import Constants, Schedule
 from .shared_values import add_shared_expressions
-from .tree_schedule import allocate_blocks, block_offsets, class_constants, constant_rows
+from .tree_schedule import allocate_blocks, block_offsets, class_constants, constant_rows, running_sums
 
 
 class Passes:
@@ -372,21 +372,6 @@ def input_place(inputs, layout, symbol):
     k = inputs.place(symbol)
     states = layout.states
     return ("x", layout.q + layout.v + 1 + states.index(k)) if k in states else ("p", k)
-
-
-def running_sums(targets, sums, after):
-    """Offsets of sums before and after each term, when terms are added one after the other to the sums of their targets.
-
-    targets   index of the target of each term
-    sums      offset of the sum of every target; changed to that after the last term
-    after     offset of the sum after each term
-    """
-    order = np.argsort(targets, kind="stable")
-    same = targets[order][1:] == targets[order][:-1]
-    before = sums[targets]
-    before[order[1:][same]] = after[order[:-1][same]]
-    sums[targets] = after  # the last term of a target determines its sum
-    return before, after
 
 
 def _angles(rows, column):

@@ -14,12 +14,12 @@ import numpy as np
 
 from ...elements import quantity
 from ...elements.quantity import time
+from ..schedules.schedule import Schedule
 from .group_schedule import call_in_blocks
 from .implicit_efforts import EffortPasses
 from .join_classes import SIX, free_acceleration
 from .join_passes import JoinPasses
 from .recursion_classes import function
-from .schedule import Schedule
 from .shared_values import share_rows
 from .tree_schedule import allocate_blocks, block_indices
 

@@ -20,11 +20,11 @@ from ...lie import se3, so3
 from ..algebra import recursions, spatial_algebra
 from ..algebra.tree_kinematics import velocity_terms
 from ..output_layout import OutputLayout
+from ..schedules.schedule import Schedule
 from .expression_passes import OUTPUT_SIZES, OutputPlaces, add_expressions
 from .group_schedule import call_in_blocks
 from .loop_outputs import LoopOutputs
 from .recursion_classes import ARMATURE_END, fold_constants, function, link_from_numbers, split_column
-from .schedule import Schedule
 from .tree_schedule import allocate_blocks, block_offsets, child_sum_offsets
 
 MOTION = (9, 3, 3, 3, 3, 3)  # R, o, u, ω, α, a

@@ -8,9 +8,9 @@ import numpy as np
 from ...elements import quantity
 from ...elements.quantity import time
 from ...errors import OptionError
+from ..schedules.schedule import Constants, Schedule
 from .numeric_tree import NumericTree
 from .recursion_classes import INERTIA, AlignedLinks, build_classes, rows_as_bytes
-from .schedule import Constants, Schedule
 
 TABLES_ABOVE = "TORSOR_TABLES_ABOVE"  # environment variable: number of bodies above which class kernels are used
 DEFAULT_TABLES_ABOVE = 64  # straight-line code of larger models would take longer to compile than it saves
@@ -230,6 +230,21 @@ def child_sum_offsets(parents, own, zeros):
             siblings[k] = children[parents[k]]
             children[parents[k]] = own[k]
     return siblings, children
+
+
+def running_sums(targets, sums, after):
+    """Offsets of sums before and after each term, when terms are added one after the other to the sums of their targets.
+
+    targets   index of the target of each term
+    sums      offset of the sum of every target; changed to that after the last term
+    after     offset of the sum after each term
+    """
+    order = np.argsort(targets, kind="stable")
+    same = targets[order][1:] == targets[order][:-1]
+    before = sums[targets]
+    before[order[1:][same]] = after[order[:-1][same]]
+    sums[targets] = after  # the last term of a target determines its sum
+    return before, after
 
 
 def class_constants(constants, numbers, kinds, data):

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..lookup.iteration_records import BEST_RESIDUAL, ITERATES, ITERATION_HEADER, STALLS, window
-from .compiled import BUILDING, compiled, entry
+from ...lookup.iteration_records import BEST_RESIDUAL, ITERATES, ITERATION_HEADER, STALLS, window
+from ..compiled import BUILDING, compiled, entry
 
 if TYPE_CHECKING or not BUILDING:
     numbers_at: Any = None  # an array of doubles out of the address of its first number
 else:
-    from .numba_arrays import numbers_at
+    from ..numba_arrays import numbers_at
 
-FIXED_POINT = "torsor.kernels.fixed_point"  # this module, which is compiled
+FIXED_POINT = "torsor.kernels.schedule_functions.fixed_point"  # this module, which is compiled
 SOLVED = 1e-15  # residual / size: below this y is as exact as numbers are
 ROUNDING = 1e-11  # residual / size: below this an iteration ends where the residual does not decrease any more
 UNSOLVED = 1e-8  # residual / size: above this there is no solution

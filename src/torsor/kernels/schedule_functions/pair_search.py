@@ -9,7 +9,7 @@ What is known of a shape, and how the work memory is divided, is said in `lookup
 
 from typing import TYPE_CHECKING, Any
 
-from ..lookup.pair_records import (
+from ...lookup.pair_records import (
     CELL_EDGE,
     FACT_COUNT,
     HALF_SPACE,
@@ -25,16 +25,16 @@ from ..lookup.pair_records import (
     bucket_mask,
     list_length,
 )
-from .compiled import BUILDING, compiled, entry
+from ..compiled import BUILDING, compiled, entry
 
 if TYPE_CHECKING or not BUILDING:
     numbers_at: Any = None  # arrays of doubles, 64-bit and 32-bit integers out of the address of their first number
     whole_numbers_at: Any = None
     short_integers_at: Any = None
 else:
-    from .numba_arrays import numbers_at, short_integers_at, whole_numbers_at
+    from ..numba_arrays import numbers_at, short_integers_at, whole_numbers_at
 
-SEARCH = "torsor.kernels.pair_search"  # this module, which is compiled
+SEARCH = "torsor.kernels.schedule_functions.pair_search"  # this module, which is compiled
 MOTION_POSITION, MOTION_ROTATION = 0, 3  # offsets in a motion
 CELLS_AROUND = 27
 _bucket_mask = compiled(bucket_mask)

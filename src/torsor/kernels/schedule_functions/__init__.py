@@ -1,0 +1,1 @@
+"""Compiled functions that the native code of schedules calls."""
