@@ -4,7 +4,8 @@
 
 y act on bodies or along a coordinate of a joint. The kernel `rate` solves (1) by an iteration
 (`kernels/schedule_functions/fixed_point.py`): each step solves the equations of motion with the factors at hand. y follow the
-multipliers of the loops in the vector `lam`, where all other kernels find them. Efforts that depend on motions, inputs and time only need no iteration.
+multipliers of the loops in the vector `lam`, where all other kernels find them. Efforts that depend on motions, inputs and time
+only need no iteration.
 """
 
 from typing import Any, NamedTuple
