@@ -68,6 +68,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .events import actions
     from .events.controller import Controller
     from .exchange import read
+    from .exchange.writers.export_robot import export_robot
     from .fmi.export_fmu import export_fmu
     from .fmus.fmu import FMU
     from .forces.buoyancy import Buoyancy
@@ -141,7 +142,8 @@ __all__ = [
     "Screw", "Simulation", "Simulations", "Slot", "SpatialTranslation", "Spherical", "Spring", "SpringDamper", "SymbolError",
     "Table", "TimingWarning", "Torque", "TorsionSpring", "TorsorError", "Universal", "Weighted", "Weld", "Wheel",
     "actions", "angular_momentum", "assemble", "assign", "cases", "compile", "crossing", "end", "engage", "enter",
-    "equilibrium", "export_c", "export_fmu", "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise",
+    "equilibrium", "export_c", "export_fmu", "export_robot",
+    "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise",
     "load_component", "load_result", "load_state", "movie", "picture", "plot", "plot_graph",
     "range_of_motion", "read", "read_table", "record", "register",
     "registered", "release", "resume", "rising", "save_component", "save_html", "save_model", "save_result", "save_state",
@@ -164,6 +166,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "compile": ("dynamics.compiled_model", "compile"),
     "export_c": ("dynamics.export_c", "export_c"),
     "export_fmu": ("fmi.export_fmu", "export_fmu"),
+    "export_robot": ("exchange.writers.export_robot", "export_robot"),
     "equilibrium": ("analysis.statics.equilibrium", "equilibrium"),
     "linearise": ("analysis.linear.linearise", "linearise"),
     "assemble": ("analysis.assembly.assembly", "assemble"),

@@ -10,7 +10,7 @@ from torsor.exchange.format import Content
 
 FORMATS = {**ts.registered("format"), **documented("format")}
 FOREIGN = {
-    "another root": b"<sdf/>",
+    "another root": b"<scene/>",
     "text": b"hello", "json": b'{"a": 1}', "binary": bytes(range(256)), "half": b"<robot", "number": b"1.5",
 }  # fmt: skip
 
@@ -38,6 +38,6 @@ def test_options_are_keywords(key):
 def test_what_no_format_recognises_is_refused(tmp_path):
     for name, content in FOREIGN.items():
         (tmp_path / "file").write_bytes(content)
-        with pytest.raises(ts.ModelError, match="root element is <sdf>; known are|not well-formed XML"):
+        with pytest.raises(ts.ModelError, match="root element is <scene>; known are|not well-formed XML"):
             ts.read(tmp_path / "file")
         assert name

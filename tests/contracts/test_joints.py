@@ -10,7 +10,7 @@ from scenes import bodies
 
 import torsor as ts
 from torsor.formulations.absolute import Absolute
-from torsor.lie import se3
+from torsor.lie import se3, so3
 from torsor.start.constraints import Examiner
 from torsor.start.model_start import given_start
 from torsor.start.velocities import consistent_velocities
@@ -177,3 +177,25 @@ def test_constants_that_differ_in_the_last_digit_are_not_confused():
     ends = [offered["first"].frame(), offered["second"].frame()]
     rods = [model.add(ts.Distance(f"rod{k}", *[e.body for e in ends], length=1 + 1e-9 * k)) for k in range(2)]
     assert rods[0].trace() is not rods[1].trace()
+
+
+def test_a_sequence_of_motions_is_the_pose(joint):
+    """Hinges, slides, screws and balls one after the other, with the coordinates of the joint, move as the joint does."""
+    sequence = joint.sequence()
+    if sequence is None:
+        pytest.skip("is no sequence of elementary motions")
+    for q in samples(joint):
+        H, left = ca.SX.eye(4), list(q)
+        for step in sequence:
+            a, c = ca.SX(step.axis), ca.SX(step.point)
+            if step.kind in ("ball", "free"):
+                turn = so3.exp(ca.SX(left[:3]))
+                H = H @ se3.pose(turn, c - turn @ c if step.kind == "ball" else ca.SX(left[3:6]))
+                left = left[3 if step.kind == "ball" else 6 :]
+                continue
+            x = left.pop(0)
+            turn = ca.SX.eye(3) if step.kind == "slide" else so3.rotation(a, x)
+            shift = a * x if step.kind == "slide" else step.pitch / TURN * x * a
+            H = H @ se3.pose(turn, c - turn @ c + shift)
+        np.testing.assert_allclose(ca.evalf(H).full(), ca.evalf(joint.pose(ca.SX(q))).full(), atol=1e-11)
+        assert not left

@@ -78,7 +78,7 @@ OVERVIEW = """torsor simulates mechanisms: bodies, joints, constraints, forces, 
   torsor cases                        mechanisms that come with the package
   torsor run three-link               run one of them
   torsor info four-bar                bodies, degrees of freedom, redundant constraints
-  torsor run robot.urdf --until 2     URDF and MJCF files run, too
+  torsor run robot.urdf --until 2     URDF, MJCF and SDF files run, too
   torsor convert four-bar bar.yaml    write a model file (YAML); it runs, too
   torsor mates arm.step               a CAD assembly: report of its import, joints that its faces suggest
   torsor study, equilibrium, modes, kinematics, assemble, check, resume

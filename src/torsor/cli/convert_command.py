@@ -1,5 +1,6 @@
-"""The command that writes a model to a model file."""
+"""The command that writes a model to a model file, or to a robot file of other programs."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ from . import DONE
 from .command_options import SET, SOURCE
 from .model_source import assignments, explain_user_errors, load
 
-TARGET = typer.Argument(metavar="FILE", help="The model file to write: FILE.yaml.")
+TARGET = typer.Argument(metavar="FILE", help="The file to write: FILE.yaml, FILE.urdf, FILE.xml (MJCF), FILE.sdf.")
 MODEL_FILES = (".yaml", ".yml")
 
 
@@ -18,16 +19,21 @@ def convert(
     target: Annotated[str, TARGET],
     set: Annotated[list[str] | None, SET] = None,
 ):
-    """Write a model to a YAML file: a case, a Python file, a robot (URDF, MJCF), a component or another model file."""
+    """Write a model to a YAML, URDF, MJCF or SDF file: a case, a Python file, a robot, a CAD assembly, a component."""
+    from ..exchange.writers.export_robot import SUFFIXES, export_robot
     from ..store.model_files.save_model import save_model
 
-    if not target.lower().endswith(MODEL_FILES):
-        raise OptionError(f"{target!r}: torsor writes model files with the suffix {' or '.join(MODEL_FILES)}")
+    suffix = os.path.splitext(target)[1].lower()
+    if suffix not in (*MODEL_FILES, *SUFFIXES):
+        known = ", ".join((*MODEL_FILES, *SUFFIXES))
+        raise OptionError(f"{target!r}: torsor writes model files and robot files with the suffixes {known}")
     found = load(source, assignments(set))
     with explain_user_errors(found.file):
-        save_model(found.model, target)
+        lost = [] if suffix in MODEL_FILES else export_robot(found.model, target)
+        if suffix in MODEL_FILES:
+            save_model(found.model, target)
     print(f"written  {target}")
-    for note in found.notes:
+    for note in [*found.notes, *lost]:
         print(f"  {note}")
     if found.parameters:
         given = ", ".join(f"{name}={value}" for name, value in found.parameters.items())

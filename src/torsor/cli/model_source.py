@@ -155,7 +155,7 @@ def _content(path):
 
     if os.path.isdir(path):
         raise OptionError(
-            f"{path!r} is a folder; give a case, or a Python, YAML, URDF, MJCF or CAD file, or a component"
+            f"{path!r} is a folder; give a case, or a Python, YAML, URDF, MJCF, SDF or CAD file, or a component"
         )
     named = path.endswith(".py") or _is_described(path) or _is_component(path)
     if not named and not os.path.exists(path):
@@ -246,7 +246,7 @@ def _file(path, settings):
     code = _content(path)
     if os.path.splitext(path)[1] not in (".py", ""):
         raise OptionError(
-            f"{path!r} is no model: give a case, or a Python, YAML, URDF, MJCF or CAD file, or a component"
+            f"{path!r} is no model: give a case, or a Python, YAML, URDF, MJCF, SDF or CAD file, or a component"
         )
     names: dict[str, Any] = {"__name__": "torsor_model", "__file__": os.path.abspath(path)}
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))

@@ -1,4 +1,4 @@
-"""Mechanisms that other programs describe: URDF and MJCF files read into a `Model`."""
+"""Mechanisms that other programs describe: URDF, MJCF and SDF files read into a `Model`."""
 
 import os
 from typing import Any

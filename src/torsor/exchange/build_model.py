@@ -50,6 +50,8 @@ class Assembly:
             self.body(name, members)
         for members in groups.values():
             self.joint(members)
+        for closure in self.tree.closures:
+            self.close(closure)
         for coupling in self.tree.couplings:
             self.couple(coupling)
         for tie in self.tree.ties:
@@ -136,19 +138,38 @@ class Assembly:
             name = self.free_name("joint", members.lead.fixed_by or f"{members.lead.name}_fixed", where, "joint")
             self.add(Fixed(name, first, second, point=members.lead.pose[:3, 3]), where)
             return
+        self.connect(motions, first, second, where)
+
+    def connect(self, motions, first, second, where):
+        """Add the joint that moves as a sequence of motions does."""
         found = combine(motions, self.size)
         rotor = armature(motions, found, self.tree)
-        given = "_".join(m.name for m in motions)
+        given = motions[0].joint or "_".join(m.name for m in motions)
         starts = {"start": found.start(motions, "start"), "start_rate": found.start(motions, "rate")}
         name = self.free_name("joint", given, where, "joint")
         joint = self.add(found.kind(name, first, second, **found.arguments, **starts, **rotor), where)
         self.combined.append((name, motions, found))
-        if len(motions) > 1:
+        if len(motions) > 1 and not motions[0].joint:
             names = ", ".join(repr(m.name) for m in motions)
             message = f"together are {type(joint).__name__.lower()} joint {name!r} of the model"
             self.tree.note("renamed", f"joints {names}", message, where)
         for k, motion in enumerate(motions):
             self.motion(motion, joint, k, found.L if len(motions) > 1 else np.eye(joint.dof), len(motions) == 1)
+
+    def close(self, closure):
+        """The joint that closes a loop between two links."""
+        for link in closure.links:
+            if link not in self.homes:
+                raise ModelError(f"{closure.where}: joint {closure.name!r}: link {link!r} has no mass and moves")
+        first, second = (self.model[self.homes[link].body] for link in closure.links)
+        if first is second:
+            message = f"both ends are in {first.name!r}"
+            self.tree.note("ignored", f"joint {closure.name!r}", message, closure.where)
+        elif closure.motions:
+            self.connect(closure.motions, first, second, closure.where)
+        else:
+            name = self.free_name("joint", closure.name, closure.where, "joint")
+            self.add(Fixed(name, first, second), closure.where)
 
     def place_sites(self, link):
         """The sites of a link: placements in its body, and ports of the model where their names are free."""

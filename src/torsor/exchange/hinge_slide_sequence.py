@@ -9,6 +9,7 @@ from ..elements import quantity
 from ..joints import Joint, alignment
 from ..joints.alignment import no_turn, tilt
 from ..joints.directions import X
+from ..joints.elementary_motion import ElementaryMotion
 from ..lie import se3, so3
 
 DEPENDENT_BELOW = 1e-9  # singular value of directions of unit length below which they depend on each other
@@ -147,6 +148,9 @@ class HingeSlideSequence(Joint):
         rotations = {0: [f"rotation about {x}" for x in X], 1: ["tilt", "second tilt"], 2: ["angle between the axes"]}
         shifts = {0: [f"translation along {x}" for x in X], 1: ["first offset", "second offset"], 2: ["offset"]}
         return [*rotations.get(hinges, []), *shifts.get(slides, [])]
+
+    def sequence(self) -> list[ElementaryMotion]:
+        return [ElementaryMotion(kind, self.axis_of(k), self.point_of(k)) for k, kind in enumerate(self.kinds)]
 
 
 def angle_about(axis, u, w):

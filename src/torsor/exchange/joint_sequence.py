@@ -25,6 +25,7 @@ from ..joints.free import Free
 from ..joints.planar import Planar
 from ..joints.prismatic import Prismatic
 from ..joints.revolute import Revolute
+from ..joints.screw import Screw
 from ..joints.spherical import Spherical
 from ..joints.universal import Universal
 from ..lie import so3
@@ -32,7 +33,7 @@ from .hinge_slide_sequence import HingeSlideSequence, sequence_arguments
 from .massless_hinges import PARALLEL, Gimbal, HingePair
 
 SMALL = 1e-9  # sines of angles between axes; the same bound as that of the universal joint
-SINGLE = {"hinge": Revolute, "slide": Prismatic, "ball": Spherical, "free": Free, "planar": Planar}
+SINGLE = {"hinge": Revolute, "slide": Prismatic, "screw": Screw, "ball": Spherical, "free": Free, "planar": Planar}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +68,10 @@ def combine(motions, size):
     kinds = tuple(m.kind for m in motions)
     axes, points = [m.axis for m in motions], [m.point for m in motions]
     if len(motions) == 1:
-        axial = kinds[0] in ("hinge", "slide", "planar")
+        axial = kinds[0] in ("hinge", "slide", "screw", "planar")
         arguments = {"point": points[0], **({"axis": axes[0]} if axial else {})}
+        if kinds[0] == "screw":
+            arguments["pitch"] = motions[0].pitch
         return Combined(SINGLE[kinds[0]], arguments, np.eye(motions[0].dof))
     if kinds == ("hinge", "hinge") and _square(*axes):
         where = _meeting(axes, points, size)

@@ -1,7 +1,8 @@
-"""What URDF and MJCF have in common: a tree of links, each on its parent by a sequence of elementary motions."""
+"""What URDF, MJCF and SDF have in common: a tree of links, each on its parent by a sequence of elementary motions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from .robot import Note
 class Motion:
     """A joint of the file, in world coordinates of the zero configuration.
 
-    kind        "hinge", "slide", "ball", "free" or "planar"
+    kind        "hinge", "slide", "screw", "ball", "free" or "planar"
+    joint       name of the joint of the file that it is a part of, where that has several motions
+    pitch       of a screw: displacement in one turn
     damping     c, stiffness k, rest q₀ of  ½ k (q − q₀)²,  ½ c q̇²
     armature    inertia along the coordinate that is no part of a body
     friction    force or torque of dry friction
@@ -38,6 +41,8 @@ class Motion:
     words: dict = field(default_factory=dict)
     start: object = None
     rate: object = None
+    joint: str | None = None
+    pitch: float = 0.0
 
     @property
     def dof(self):
@@ -109,6 +114,20 @@ class Tie:
 
 
 @dataclass(eq=False)
+class Closure:
+    """A joint that closes a loop: motions one after the other from the first link to the second.
+
+    frames   where a model gives them: poses in the world of the frame in the first link and of that in the second
+    """
+
+    name: str
+    links: tuple
+    motions: list
+    where: str
+    frames: Any = None
+
+
+@dataclass(eq=False)
 class Key:
     """A keyframe: coordinates and rates of the joints of the file by name, and inputs of actuators."""
 
@@ -127,6 +146,7 @@ class Tree:
     links: dict = field(default_factory=dict)
     couplings: list = field(default_factory=list)
     ties: list = field(default_factory=list)
+    closures: list = field(default_factory=list)
     keys: dict = field(
         default_factory=dict
     )  # by name of a keyframe: coordinates and rates of joints by name, and inputs
@@ -137,7 +157,8 @@ class Tree:
 
     @property
     def motions(self):
-        return {motion.name: motion for link in self.links.values() for motion in link.motions}
+        owners = [*self.links.values(), *self.closures]
+        return {motion.name: motion for owner in owners for motion in owner.motions}
 
     def set_start(self, start, start_rate):
         """Fill in the coordinates and rates at the start that a user gave by joint name."""

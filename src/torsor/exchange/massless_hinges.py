@@ -10,6 +10,7 @@ import casadi as ca
 from ..elements import quantity
 from ..joints import Joint
 from ..joints.alignment import about, tilt
+from ..joints.elementary_motion import ElementaryMotion
 from ..joints.spherical import Spherical
 from ..lie import se3, so3
 from ..lie.euler import to_euler
@@ -83,6 +84,10 @@ class HingePair(Joint):
         skew = ["angle between the axes", *(f"{what} of the axes" for what in ("slip", "second slip", "distance"))]
         return ["tilt", "second tilt", "slip of the axes", "distance of the axes"] if parallel else skew
 
+    def sequence(self) -> list[ElementaryMotion]:
+        a, b, d, _ = self.geometry()
+        return [ElementaryMotion("hinge", a), ElementaryMotion("hinge", b, d)]
+
 
 @dataclass(frozen=True, eq=False)
 class Gimbal(Spherical):
@@ -122,3 +127,6 @@ class Gimbal(Spherical):
         frame = ca.horzcat(a, b, third)
         q = to_euler(frame.T @ R @ frame, "123")
         return ca.vertcat(q[0], q[1], ca.dot(third, c) * q[2])  # c = ± a × b
+
+    def sequence(self) -> list[ElementaryMotion]:
+        return [ElementaryMotion("hinge", a) for a in self.axes()]

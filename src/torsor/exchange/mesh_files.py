@@ -9,14 +9,14 @@ PARENTS = 8  # how far up from the file a package is looked for
 def find(uri, file, packages=None):
     """The path of a mesh, None where there is no such file. Nothing is ever fetched.
 
-    package://name/rest   in packages[name], or in a folder called `name` next to the file or above it
+    package://name/rest   in packages[name], or in a folder called `name` next to the file or above it; model:// likewise
     file:///path, path    as it is; a relative one from the file's folder
     """
     here = Path(file).resolve().parent
     parts = urlparse(uri)
     try:
-        if parts.scheme == "package":
-            name, _, rest = unquote(uri.removeprefix("package://")).lstrip("/").partition("/")
+        if parts.scheme in ("package", "model"):
+            name, _, rest = unquote(uri.partition("://")[2]).lstrip("/").partition("/")
             return next((str(p) for p in _candidates(name, rest, here, packages or {}) if p.is_file()), None)
         if parts.scheme not in ("", "file"):
             return None

@@ -131,6 +131,7 @@ def graft(tree, other, prefix, parent, X):
             part.link = prefix + part.link
         for motion in link.motions:
             motion.name = prefix + motion.name
+            motion.joint = motion.joint and prefix + motion.joint
             motion.axis, motion.point = R @ motion.axis, moving(motion.point)
         if link.name in tree.links:
             raise ModelError(f"attach: there is a link {link.name!r} already; give another name")
@@ -140,6 +141,12 @@ def graft(tree, other, prefix, parent, X):
         tree.couplings.append(
             replace(c, name=prefix + c.name, follower=prefix + c.follower, leader=rename_all(c.leader))
         )
+    for closure in deepcopy(other).closures:
+        for motion in closure.motions:
+            motion.name, motion.joint = prefix + motion.name, rename_all(motion.joint)
+            motion.axis, motion.point = R @ motion.axis, moving(motion.point)
+        links = tuple(prefix + x for x in closure.links)
+        tree.closures.append(replace(closure, name=prefix + closure.name, links=links))
     for tie in other.ties:
         tree.ties.append(replace(tie, name=prefix + tie.name, links=tuple(prefix + x for x in tie.links)))
     tree.notes += [replace(note, element=note.element) for note in other.notes]
@@ -149,8 +156,8 @@ def graft(tree, other, prefix, parent, X):
 def check_names(tree):
     """Refuse two joints of one name."""
     seen: set = set()
-    for link in tree.links.values():
-        for motion in link.motions:
+    for owner in [*tree.links.values(), *tree.closures]:
+        for motion in owner.motions:
             if motion.name in seen:
                 raise ModelError(f"attach: there is a joint {motion.name!r} already; give another name")
             seen.add(motion.name)

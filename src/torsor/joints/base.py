@@ -29,6 +29,7 @@ from ..lie import se3
 from . import joint_keywords
 from .alignment import is_strict
 from .constraint import Constraint, Equations, Trace, in_world
+from .elementary_motion import ElementaryMotion
 
 PROPERTIES = ("armature", "limits", "spring", "damping", "friction")
 NOT_IN_EQUATIONS = {"name", "first", "second", "point", "frames", "placed", "start", "start_rate", "cut", *PROPERTIES}
@@ -298,6 +299,11 @@ class Joint(Connection):
     def _own_equations(self):
         stated = Constraint.equations(self)
         return stated._replace(coordinates=self.joint_coordinates(), rates=self.joint_rates())
+
+    def sequence(self) -> list[ElementaryMotion] | None:
+        """The joint as elementary motions one after the other, H(q) = T₁(q₁) … Tₙ(qₙ) with its coordinates in that order, for files
+        of other programs; None where it is no such sequence."""
+        return None
 
     def pose(self, q: ca.SX) -> ca.SX:
         raise NotImplementedError

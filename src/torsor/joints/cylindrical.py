@@ -10,6 +10,7 @@ from ..registry import register
 from .alignment import about, normals, tilt
 from .base import Joint
 from .directions import direction, rotation_rows
+from .elementary_motion import ElementaryMotion
 
 
 @register("cylindrical")
@@ -49,3 +50,7 @@ class Cylindrical(Joint):
     def directions(self) -> list[str]:
         names = [f"translation along {direction(n)}" for n in normals(self.first_axis())]
         return names + rotation_rows(self.first_axis())
+
+    def sequence(self) -> list[ElementaryMotion]:
+        a = self.first_axis()
+        return [ElementaryMotion("hinge", a), ElementaryMotion("slide", a)]

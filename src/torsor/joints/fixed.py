@@ -9,6 +9,7 @@ from ..registry import register
 from .alignment import no_turn
 from .base import Joint
 from .directions import TRANSLATIONS, X
+from .elementary_motion import ElementaryMotion
 
 
 @register("fixed")
@@ -39,3 +40,6 @@ class Fixed(Joint):
 
     def directions(self) -> list[str]:
         return TRANSLATIONS + [f"rotation about {x}" for x in X]
+
+    def sequence(self) -> list[ElementaryMotion]:
+        return []

@@ -7,6 +7,7 @@ import casadi as ca
 from ..lie import se3, so3
 from ..registry import register
 from .base import Joint
+from .elementary_motion import ElementaryMotion
 
 
 @register("free")
@@ -39,3 +40,6 @@ class Free(Joint):
 
     def directions(self) -> list[str]:
         return []
+
+    def sequence(self) -> list[ElementaryMotion]:
+        return [ElementaryMotion("free")]

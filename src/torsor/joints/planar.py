@@ -10,6 +10,7 @@ from ..registry import register
 from .alignment import about, normals, tilt
 from .base import Joint
 from .directions import direction, rotation_rows
+from .elementary_motion import ElementaryMotion
 
 
 @register("planar")
@@ -50,3 +51,7 @@ class Planar(Joint):
 
     def directions(self) -> list[str]:
         return [f"translation along {direction(self.first_axis())}"] + rotation_rows(self.first_axis())
+
+    def sequence(self) -> list[ElementaryMotion]:
+        a = self.first_axis()
+        return [*[ElementaryMotion("slide", n) for n in normals(a)], ElementaryMotion("hinge", a)]

@@ -10,6 +10,7 @@ from ..registry import register
 from .alignment import no_turn, normals
 from .base import Joint
 from .directions import X, direction
+from .elementary_motion import ElementaryMotion
 
 
 @register("planar-translation")
@@ -50,3 +51,6 @@ class PlanarTranslation(Joint):
 
     def directions(self) -> list[str]:
         return [f"translation along {direction(self.first_axis())}", *[f"rotation about {x}" for x in X]]
+
+    def sequence(self) -> list[ElementaryMotion]:
+        return [ElementaryMotion("slide", n) for n in normals(self.first_axis())]

@@ -10,6 +10,7 @@ from ..registry import register
 from .alignment import no_turn, normals
 from .base import Joint
 from .directions import X, direction
+from .elementary_motion import ElementaryMotion
 
 
 @register("prismatic")
@@ -47,3 +48,6 @@ class Prismatic(Joint):
     def directions(self) -> list[str]:
         names = [f"translation along {direction(n)}" for n in normals(self.first_axis())]
         return names + [f"rotation about {x}" for x in X]
+
+    def sequence(self) -> list[ElementaryMotion]:
+        return [ElementaryMotion("slide", self.first_axis())]

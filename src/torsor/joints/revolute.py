@@ -10,6 +10,7 @@ from ..registry import register
 from .alignment import about, tilt
 from .base import Joint
 from .directions import TRANSLATIONS, rotation_rows
+from .elementary_motion import ElementaryMotion
 
 
 @register("revolute")
@@ -49,3 +50,6 @@ class Revolute(Joint):
 
     def directions(self) -> list[str]:
         return TRANSLATIONS + rotation_rows(self.first_axis())
+
+    def sequence(self) -> list[ElementaryMotion]:
+        return [ElementaryMotion("hinge", self.first_axis())]

@@ -10,6 +10,7 @@ from ..registry import register
 from .alignment import about, tilt
 from .base import Joint
 from .directions import rotation_rows
+from .elementary_motion import ElementaryMotion
 
 
 @register("schoenflies")
@@ -54,3 +55,7 @@ class Schoenflies(Joint):
 
     def directions(self) -> list[str]:
         return rotation_rows(self.first_axis())
+
+    def sequence(self) -> list[ElementaryMotion]:
+        slides = [ElementaryMotion("slide", x) for x in ca.horzsplit(ca.SX.eye(3))]
+        return [*slides, ElementaryMotion("hinge", self.first_axis())]

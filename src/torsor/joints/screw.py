@@ -12,6 +12,7 @@ from ..registry import register
 from .alignment import about, normals, tilt
 from .base import Joint
 from .directions import direction, rotation_rows
+from .elementary_motion import ElementaryMotion
 
 
 @register("screw")
@@ -69,3 +70,6 @@ class Screw(Joint):
     def directions(self) -> list[str]:
         names = [f"translation along {direction(n)}" for n in normals(self.first_axis())]
         return names + rotation_rows(self.first_axis()) + ["thread"]
+
+    def sequence(self) -> list[ElementaryMotion]:
+        return [ElementaryMotion("screw", self.first_axis(), pitch=2 * ca.pi * self.lead)]

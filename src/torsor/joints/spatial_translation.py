@@ -9,6 +9,7 @@ from ..registry import register
 from .alignment import no_turn
 from .base import Joint
 from .directions import X
+from .elementary_motion import ElementaryMotion
 
 
 @register("spatial-translation")
@@ -45,3 +46,6 @@ class SpatialTranslation(Joint):
 
     def directions(self) -> list[str]:
         return [f"rotation about {x}" for x in X]
+
+    def sequence(self) -> list[ElementaryMotion]:
+        return [ElementaryMotion("slide", x) for x in ca.horzsplit(ca.SX.eye(3))]

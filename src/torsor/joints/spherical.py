@@ -8,6 +8,7 @@ from ..lie import se3, so3
 from ..registry import register
 from .base import Joint
 from .directions import TRANSLATIONS
+from .elementary_motion import ElementaryMotion
 
 
 @register("spherical")
@@ -42,3 +43,6 @@ class Spherical(Joint):
 
     def directions(self) -> list[str]:
         return list(TRANSLATIONS)
+
+    def sequence(self) -> list[ElementaryMotion]:
+        return [ElementaryMotion("ball")]

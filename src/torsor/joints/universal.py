@@ -10,6 +10,7 @@ from ..lie import se3, so3
 from ..registry import register
 from .base import Joint
 from .directions import TRANSLATIONS, direction
+from .elementary_motion import ElementaryMotion
 
 
 @register("universal")
@@ -61,3 +62,6 @@ class Universal(Joint):
     def directions(self) -> list[str]:
         a, b = self.axes()
         return TRANSLATIONS + [f"rotation about {direction(ca.cross(a, b))}"]
+
+    def sequence(self) -> list[ElementaryMotion]:
+        return [ElementaryMotion("hinge", a) for a in self.axes()]

@@ -91,8 +91,8 @@ def add_contacts(reader, imported, way):
         a, b = (a, b) if a.kind == "plane" or a.tree == 0 else (b, a)
         name = f"{legal(a.name)}_{legal(b.name)}"
         if way == "compliant":
-            add_compliant(imported.model, name, a, b, stiffness)
-        elif not add_exact(imported.model, name, a, b):
+            add_compliant(imported.model, name, a, b, stiffness, max(a.friction, b.friction))
+        elif not add_exact(imported.model, name, a, b, max(a.friction, b.friction)):
             message = f"there is no exact contact of a {a.shape.kind} and a {b.shape.kind}, take contacts='compliant'"
             where = reader._where(reader.spec.geoms, b.number)
             out.note("unsupported", f"contact of geom {a.name!r} and geom {b.name!r}", message, where)
@@ -125,20 +125,20 @@ def may_touch(reader, a, b):
     return bool(masks) and (bodies[0] << 16) + bodies[1] not in set(int(x) for x in m.exclude_signature)
 
 
-def add_compliant(model, name, a, b, stiffness):
+def add_compliant(model, name, a, b, stiffness, friction):
+    """Add the compliant contact of two shapes, each with its body."""
     model.add(
         CompliantContact(
             free_name(model, name, "contact"), a.body, b.body, shapes=(a.shape, b.shape), stiffness=stiffness,
-            damping=DAMPING, friction=max(a.friction, b.friction), slip_speed=SLIP_SPEED, trusted=True,
+            damping=DAMPING, friction=friction, slip_speed=SLIP_SPEED, trusted=True,
         )
     )  # fmt: skip
 
 
-def add_exact(model, name, a, b):
+def add_exact(model, name, a, b, friction):
     """Add the exact contact of two shapes; False if there is none."""
     if not is_exact(a.shape.kind, b.shape.kind):
         return False
-    friction = max(a.friction, b.friction)
     model.add(
         ExactContact(
             free_name(model, name, "contact"), a.body, b.body, shapes=(a.shape, b.shape), friction=friction or None

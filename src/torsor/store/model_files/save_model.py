@@ -1,10 +1,10 @@
 """`ts.save_model`: a model as a YAML file that a person can read and edit."""
 
 import os
-from typing import Any
 
 from ...elements import quantity
 from ...errors import ModelError, OptionError
+from ...exchange.writers.text_file import write_text
 from ...formulations.fingerprint import fingerprint
 from ...model.model import Model
 from .. import result_files
@@ -59,17 +59,3 @@ def save_model(model: Model, path: str | os.PathLike) -> None:
         raise OptionError(f"save_model: give a torsor.Model, got {quantity.show(model)}")
     result_files.refuse_unwritable(path)
     write_text(model_text(model), path)
-
-
-def write_text(text: str, path: Any) -> None:
-    """Write a text file at once: the file is complete, or as it was before."""
-    target = os.fsdecode(os.fspath(path))
-    temporary = f"{target}.{os.getpid()}.part"
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(temporary, target)
-    except OSError as error:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise ModelError(f"cannot write {target!r}: {error.strerror or error}") from None

@@ -1,0 +1,1 @@
+"""Models written as files of other programs: URDF, MJCF, SDF."""
