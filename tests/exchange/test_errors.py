@@ -46,7 +46,7 @@ URDF = {
     "external entity": (OUTSIDE, ":1: a document type declaration .* is not accepted"),
     "undefined entity": ('<robot name="&x;"/>', ":1:.*undefined entity"),
     "unknown encoding": ('<?xml version="1.0" encoding="runes"?><robot/>', ":1: not well-formed XML: unknown encoding"),
-    "wrong root": ("<sdf version='1.7'/>", ":1: .*<sdf>"),
+    "wrong root": ("<scene version='1.7'/>", ":1: .*<scene>"),
     "no links": ("<robot name='a'/>", ":1: robot 'a': has no links"),
     "xacro": (more('<xacro:include filename="b"/>'), ":5: xacro:include: this is a xacro file; run xacro first"),
     "link without name": (more("<link/>"), ":5: link: <link> needs the attribute 'name'"),
@@ -187,8 +187,10 @@ def test_bad_options(options, message, tmp_path):
 def test_unknown_options_and_roots_of_read(tmp_path):
     with pytest.raises(ts.OptionError, match="unknown option 'bass' for a <robot> file. Known: base"):
         read(write(tmp_path / "arm.urdf", ARM), bass="free")
-    with pytest.raises(ts.ModelError, match="root element is <sdf>; known are .*<mujoco> .MJCF., <robot> .URDF."):
-        read(write(tmp_path / "arm.urdf", "<sdf/>"))
+    with pytest.raises(
+        ts.ModelError, match="root element is <scene>; known are .*<mujoco> .MJCF., <sdf> .SDF., <robot> .URDF."
+    ):
+        read(write(tmp_path / "arm.urdf", "<scene/>"))
 
 
 def world(body, after=""):

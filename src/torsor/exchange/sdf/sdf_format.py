@@ -24,8 +24,8 @@ from .sdf_links import SDFVisuals, inertial
 from .sdf_scopes import Poses, flag, link_of, numbers
 
 BASES = ("free", "fixed")
-STANDARD_GRAVITY = (0.0, 0.0, -9.8)  # of a world that does not say
-PARTS = {  # children of elements that are read; others are reported
+WORLD_GRAVITY = (0.0, 0.0, -9.8)  # of a world that does not say
+READ_PARTS = {  # children of elements that are read; others are reported
     "world": ("gravity", "model", "include", "frame", "joint"),
     "model": ("pose", "link", "joint", "frame", "model", "include", "static"),
     "link": ("pose", "inertial", "visual", "collision", "gravity", "kinematic", "must_be_base_link"),
@@ -116,7 +116,7 @@ class SDFReader:
         if not self.links:
             raise ModelError(f"{root.where}: the file has no links")
         given = element.one("gravity") if element.tag == "world" else None
-        self.gravity = STANDARD_GRAVITY if given is None else tuple(map(float, numbers(given, 3, element)))
+        self.gravity = WORLD_GRAVITY if given is None else tuple(map(float, numbers(given, 3, element)))
         self.note_rest(element, "world")
         for model in self.scope.of_kind("model"):
             self.note_rest(model.inner.element, "model")
@@ -124,7 +124,7 @@ class SDFReader:
     def note_rest(self, element, tag):
         """Report children that take no part."""
         for child in element.children:
-            if child.tag not in PARTS[tag] and child.tag not in HARMLESS and ":" not in child.tag:
+            if child.tag not in READ_PARTS[tag] and child.tag not in HARMLESS and ":" not in child.tag:
                 self.out.note("ignored", f"{child.label} of {element.label}", "not simulated", child.where)
 
     # topology

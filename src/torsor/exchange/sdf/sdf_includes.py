@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 from ...errors import ModelError
 from .. import mesh_files, xml_document
-from .sdf_scopes import DEEPEST, MERGED, NAMED, Entity, Scope, version_of
+from .sdf_scopes import MERGED, MOST_LEVELS, NAMED, Entity, Scope, version_of
 
 OLD_AXES = (1, 5)  # versions before this one give axes in the frame of the model
 
@@ -59,7 +59,7 @@ class Document:
     def enter(self, entity, element, scope, files, alone):
         """Make the scope of a model within another one."""
         self.count += 1
-        if self.count > 10_000 or scope.prefix.count("::") > DEEPEST:
+        if self.count > 10_000 or scope.prefix.count("::") > MOST_LEVELS:
             raise element.error("models are nested too deeply, or too many are included")
         entity.inner = Scope(element, scope, entity, "" if alone else f"{entity.path}::")
         entity.inner.static = entity.inner.static or scope.static
@@ -135,8 +135,8 @@ def mark_version(element, version):
     """Say in newer words what an old version says."""
     for child in element.children:
         if child.tag in ("axis", "axis2"):
-            told = child.one("use_parent_model_frame")
-            old = told.content.strip().lower() in ("true", "1") if told is not None else version < OLD_AXES
+            given = child.one("use_parent_model_frame")
+            old = given.content.strip().lower() in ("true", "1") if given is not None else version < OLD_AXES
             axis = child.one("xyz")
             if old and axis is not None:
                 axis.attributes.setdefault("expressed_in", "__model__")

@@ -13,7 +13,7 @@ from ...elements.quantity import show
 from ..link_tree import Coupling, Motion
 from .sdf_scopes import link_of, number_in, numbers_in, text_of
 
-AXES = {
+AXIS_COUNTS = {
     "revolute": 1,
     "continuous": 1,
     "prismatic": 1,
@@ -24,7 +24,7 @@ AXES = {
     "ball": 0,
     "fixed": 0,
 }
-KINDS = {"prismatic": "slide", "screw": "screw"}  # others turn
+MOTION_KINDS = {"prismatic": "slide", "screw": "screw"}  # others turn
 UNBOUNDED = 1e16  # a limit of this size or more is none
 SECOND = "_axis2"  # end of the name of the second coordinate of a joint
 
@@ -36,8 +36,8 @@ class SDFJoint:
         self.entity, self.poses, self.tree = entity, poses, tree
         self.element, self.scope, self.name = entity.element, entity.scope, entity.path
         self.kind = self.element.text("type").lower()
-        if self.kind not in AXES:
-            raise self.element.error(f"unknown type {self.kind!r}. Known: {', '.join(AXES)}.")
+        if self.kind not in AXIS_COUNTS:
+            raise self.element.error(f"unknown type {self.kind!r}. Known: {', '.join(AXIS_COUNTS)}.")
         ends = [self.scope.find(text_of(self.element, what), self.element, what) for what in ("parent", "child")]
         if ends[1] is None:
             raise self.element.error("its child must not be the world")
@@ -56,10 +56,10 @@ class SDFJoint:
         if self.kind == "ball":
             return [Motion(self.name, "ball", H[:3, 2], H[:3, 3], element.where)]
         found = []
-        for number in range(AXES[self.kind]):
+        for number in range(AXIS_COUNTS[self.kind]):
             tag = ("axis", "axis2")[number]
             motion = Motion(
-                self.name + (SECOND if number else ""), KINDS.get(self.kind, "hinge"), self.axis(tag, H), H[:3, 3].copy(),
+                self.name + (SECOND if number else ""), MOTION_KINDS.get(self.kind, "hinge"), self.axis(tag, H), H[:3, 3].copy(),
                 element.where, joint=self.name,
             )  # fmt: skip
             if self.kind == "screw":

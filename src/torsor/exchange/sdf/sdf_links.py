@@ -8,12 +8,12 @@ from ...elements import inertia as solids
 from ...elements.quantity import show
 from .. import mesh_files
 from ..link_tree import Part
+from ..rigid_groups import WATER
 from ..robot import Visual
 from .sdf_scopes import number_in, numbers_in, pose_of, text_of
 
-WATER = 1000.0  # density where none is given [kg/m³]
 MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-SIZES = {
+ROUND_SIZES = {
     "sphere": ("radius",),
     "cylinder": ("radius", "length"),
     "capsule": ("radius", "length"),
@@ -124,8 +124,8 @@ def geometry(owner, link):
         turn[:3, :3] = from_z(numbers_in(shape, "normal", 3, (0, 0, 1), link), shape, link)
     elif shape.tag == "mesh":
         size = numbers_in(shape, "scale", 3, (1, 1, 1), link)
-    elif shape.tag in SIZES:
-        size = [number_in(shape, what, 1.0, link) for what in SIZES[shape.tag]]
+    elif shape.tag in ROUND_SIZES:
+        size = [number_in(shape, what, 1.0, link) for what in ROUND_SIZES[shape.tag]]
     else:
         return shape.tag, (), turn
     if shape.tag != "mesh" and not all(0 < x < 1e9 for x in size):
@@ -158,7 +158,7 @@ class SDFVisuals:
         """The shape of a <visual>, in the frame of its link; none if it is not drawn."""
         kind, size, turn = geometry(visual, link)
         where = f"visual {visual.attributes.get('name', '')!r} of {link.label}"
-        if kind not in ("box", "ellipsoid", "plane", "mesh", *SIZES):
+        if kind not in ("box", "ellipsoid", "plane", "mesh", *ROUND_SIZES):
             self.out.note("unsupported", where, f"{kind} is not drawn", visual.where)
             return []
         H = pose_of(visual.one("pose", link), link) @ turn

@@ -19,9 +19,9 @@ from ...lie.euler import from_euler
 NAMED = ("link", "joint", "frame", "model")
 MODEL_FRAME = "__model__"
 MERGED = "__merged__"  # begin of the name of a frame that a model leaves whose elements belong to another one
-WORDS = {"true": True, "1": True, "false": False, "0": False}
+TRUTH_WORDS = {"true": True, "1": True, "false": False, "0": False}
 UNIT_WITHIN = 1e-3  # |quaternion| − 1 above which it is no rotation
-DEEPEST = 60  # models within each other, and elements whose poses refer to each other
+MOST_LEVELS = 60  # models within each other, and elements whose poses refer to each other
 
 
 class Entity:
@@ -102,7 +102,7 @@ class Poses:
         if entity is None:
             return np.eye(4)
         if id(entity) not in self.known:
-            if any(entity is other for other in self.active) or len(self.active) > DEEPEST:
+            if any(entity is other for other in self.active) or len(self.active) > MOST_LEVELS:
                 names = " → ".join(other.path for other in [*self.active, entity][-6:])
                 raise entity.element.error(f"its pose depends on itself: {names}")
             self.active.append(entity)
@@ -143,7 +143,7 @@ def link_of(entity, seen=()):
     """The link that an element is fixed to; None for the world."""
     if entity is None or entity.kind == "link":
         return entity
-    if any(entity is other for other in seen) or len(seen) > DEEPEST:
+    if any(entity is other for other in seen) or len(seen) > MOST_LEVELS:
         raise entity.element.error("is attached to itself in a circle")
     seen = (*seen, entity)
     element, scope = entity.element, entity.scope
@@ -215,9 +215,9 @@ def flag(element, tag, default):
     if child is None:
         return default
     word = child.content.strip().lower()
-    if word not in WORDS:
+    if word not in TRUTH_WORDS:
         raise element.error(f"<{tag}> must be true or false, got {show(child.content.strip())} (line {child.line})")
-    return WORDS[word]
+    return TRUTH_WORDS[word]
 
 
 def pose_of(given, owner):
@@ -239,9 +239,9 @@ def pose_of(given, owner):
     else:
         *at, roll, pitch, yaw = numbers(given, 6, owner)
         word = attributes.get("degrees", "false").strip().lower()
-        if word not in WORDS:
+        if word not in TRUTH_WORDS:
             raise owner.error(f"degrees must be true or false, got {word!r} (line {given.line})")
-        turn = np.deg2rad([yaw, pitch, roll]) if WORDS[word] else (yaw, pitch, roll)
+        turn = np.deg2rad([yaw, pitch, roll]) if TRUTH_WORDS[word] else (yaw, pitch, roll)
         H[:3, :3] = from_euler(tuple(turn), "321")
     H[:3, 3] = at
     return H

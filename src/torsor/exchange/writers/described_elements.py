@@ -20,8 +20,10 @@ from ..link_tree import Closure, Coupling
 from .robot_description import Describer, Motor
 
 DEGREE = 4  # of the polynomial (1), as MJCF has it
-SAMPLES = np.array([-1.3, -0.6, 0.2, 0.7, 1.9])  # coordinates at which a relation is compared with its polynomial
-ROUNDING = 1e-12  # relative difference of a relation and its polynomial
+SAMPLE_COORDINATES = np.array(
+    [-1.3, -0.6, 0.2, 0.7, 1.9]
+)  # coordinates at which a relation is compared with its polynomial
+POLYNOMIAL_ROUNDING = 1e-12  # relative difference of a relation and its polynomial
 
 
 def describe(model):
@@ -205,10 +207,10 @@ def polynomial_of(g, y, x):
         derivative = ca.jacobian(derivative, x)
     if not np.isfinite(coefficients).all():
         return None
-    exact = np.array([float(ca.evalf(ca.substitute(right, x, at))) for at in SAMPLES])
-    found = np.polynomial.polynomial.polyval(SAMPLES, coefficients)
-    size = np.abs(coefficients) @ np.abs(SAMPLES).max() ** np.arange(DEGREE + 1)
-    if not np.abs(exact - found).max() <= ROUNDING * max(size, 1e-300):
+    exact = np.array([float(ca.evalf(ca.substitute(right, x, at))) for at in SAMPLE_COORDINATES])
+    found = np.polynomial.polynomial.polyval(SAMPLE_COORDINATES, coefficients)
+    size = np.abs(coefficients) @ np.abs(SAMPLE_COORDINATES).max() ** np.arange(DEGREE + 1)
+    if not np.abs(exact - found).max() <= POLYNOMIAL_ROUNDING * max(size, 1e-300):
         return None
     while len(coefficients) > 2 and coefficients[-1] == 0:
         coefficients.pop()

@@ -12,14 +12,14 @@ from .write_mjcf import mjcf_document
 from .write_sdf import sdf_document
 from .write_urdf import urdf_document
 
-WRITERS = {"urdf": urdf_document, "mjcf": mjcf_document, "sdf": sdf_document}
+DOCUMENTS = {"urdf": urdf_document, "mjcf": mjcf_document, "sdf": sdf_document}
 SUFFIXES = {".urdf": "urdf", ".sdf": "sdf", ".world": "sdf", ".xml": "mjcf", ".mjcf": "mjcf"}
 
 
 def robot_text(model: Model, format: str) -> tuple[str, list[Note]]:
     """The text of the file, and notes on what of the model it does not contain."""
     description = describe(model)
-    text = WRITERS[format](description)
+    text = DOCUMENTS[format](description)
     return text, sorted(description.notes, key=lambda note: (note.kind != "lost", note.importance))
 
 
@@ -40,8 +40,8 @@ def export_robot(model: Model, path: str | os.PathLike, format: str | None = Non
         raise OptionError(f"export_robot: give a torsor.Model, got {quantity.show(model)}")
     suffix = os.path.splitext(os.fsdecode(os.fspath(path)))[1].lower()
     chosen = SUFFIXES.get(suffix) if format is None else format
-    if chosen not in WRITERS:
-        known = ", ".join(map(repr, WRITERS))
+    if chosen not in DOCUMENTS:
+        known = ", ".join(map(repr, DOCUMENTS))
         given = f"the suffix {suffix!r} says no format" if format is None else f"unknown format {quantity.show(format)}"
         raise OptionError(f"export_robot: {given}. Known formats: {known}; suffixes: {', '.join(SUFFIXES)}.")
     text, notes = robot_text(model, chosen)

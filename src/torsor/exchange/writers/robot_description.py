@@ -22,8 +22,6 @@ from ...model.topology import spanning_tree
 from ..link_tree import Closure, Link, Motion, Part, Tree
 from ..robot import Note, Visual
 
-LARGEST_ANGLE_STEP = 1e-300  # coordinates below this size are zero
-
 
 @dataclass(eq=False)
 class Motor:
@@ -60,9 +58,9 @@ class RobotDescription:
 
     @property
     def starts(self):
-        """Whether a joint or a free body starts elsewhere than in the configuration that the file shows."""
+        """Whether a joint or a free body starts in another configuration than the file shows."""
         given = [x for m in self.tree.motions.values() for x in (m.start, m.rate) if x is not None]
-        return any(np.abs(np.asarray(x, float)).max(initial=0) > LARGEST_ANGLE_STEP for x in given)
+        return any(np.any(np.asarray(x, float)) for x in given)
 
 
 class Describer:
@@ -145,9 +143,19 @@ class Describer:
             link.motions = [self.free_motion(body, link)]
         else:
             link.motions = self.motions(joint, branch.reversed)
+            if [m.kind for m in link.motions] == ["free"] and parent is not None:
+                self.set_free(joint, link)
             link.fixed_by = None if link.motions else joint.name
             if any(storage_of(body, what) is not None for what in ("start_velocity", "start_angular_velocity")):
                 self.out.lose(f"start velocity of body {body.name!r}", "robot files have velocities of joints only")
+
+    def set_free(self, joint, link):
+        """A free joint between two bodies that move: the body moves freely in the world."""
+        link.parent = None
+        given = [x for x in (link.motions[0].start, link.motions[0].rate) if x is not None and np.any(x)]
+        link.motions[0].start = link.motions[0].rate = None
+        message = "its second body moves freely in the world" + ("; its start is lost" if given else "")
+        self.out.lose(f"joint {joint.name!r} (Free)", message, "lost" if given else "approximated")
 
     def free_motion(self, body, link):
         """The motion of a body that no joint holds, with its velocities at the start, of the origin of the link."""

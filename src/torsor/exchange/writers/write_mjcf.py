@@ -12,11 +12,11 @@ from ...lie import pose_stacks, so3
 from ..link_tree import Motion
 from .xml_text import XMLNode
 
-TYPES = {"hinge": "hinge", "slide": "slide", "ball": "ball"}
+MJCF_TYPES = {"hinge": "hinge", "slide": "slide", "ball": "ball"}
 MESHES = (".stl", ".obj", ".msh")
 LEAST_INERTIA = 2e-15  # kg m²; MuJoCo refuses less
-APART = 0.1  # m, distance of the two points of a hinge that closes a loop
-FAR = 1e10  # bound of a side without a stop
+HINGE_POINTS_APART = 0.1  # m, distance of the two points of a hinge that closes a loop
+NO_STOP = 1e10  # bound of a side without a stop
 
 
 def mjcf_document(description):
@@ -160,12 +160,12 @@ class MJCFWriter:
             return
         ball = motion.kind == "ball"
         given = {
-            "name": motion.name, "type": TYPES[motion.kind], "pos": point, "axis": None if ball else axis,
+            "name": motion.name, "type": MJCF_TYPES[motion.kind], "pos": point, "axis": None if ball else axis,
             "stiffness": motion.stiffness or None, "springref": motion.rest or None, "damping": motion.damping or None,
             "armature": motion.armature or None, "frictionloss": motion.friction or None,
         }  # fmt: skip
         if motion.stops:
-            given["range"] = [motion.stops.get("lower", -FAR), motion.stops.get("upper", FAR)]
+            given["range"] = [motion.stops.get("lower", -NO_STOP), motion.stops.get("upper", NO_STOP)]
             self.d.lose(f"limit of joint {motion.name!r}", "soft in MuJoCo", "approximated")
         node.add("joint", **given)
         start, rate = (np.zeros(motion.dof) if x is None else np.asarray(x, float) for x in (motion.start, motion.rate))
@@ -202,7 +202,7 @@ class MJCFWriter:
         """Sites at both ends, and what keeps them together."""
         kinds = [m.kind for m in closure.motions]
         axis = closure.motions[0].axis if kinds == ["hinge"] else None
-        points = {(): [0.0], ("ball",): [0.0], ("hinge",): [0.0, APART]}.get(tuple(kinds))
+        points = {(): [0.0], ("ball",): [0.0], ("hinge",): [0.0, HINGE_POINTS_APART]}.get(tuple(kinds))
         if points is None:
             message = "closes a loop; MJCF closes loops with ball joints, hinges and welds only: it is left out"
             self.d.lose(f"joint {closure.name!r}", message)

@@ -7,9 +7,9 @@ from ...lie import pose_stacks
 from ..link_tree import Motion
 from .xml_text import XMLNode, numbers_text
 
-SINGLE = {"hinge": "revolute", "slide": "prismatic", "ball": "ball", "screw": "screw"}
+SDF_TYPES = {"hinge": "revolute", "slide": "prismatic", "ball": "ball", "screw": "screw"}
 SAME_POINT = 1e-12  # relative distance of two points that are one
-SQUARE = 1e-9  # |a·b| below which two axes are perpendicular
+PERPENDICULAR_BELOW = 1e-9  # |a·b| below which two axes are perpendicular
 
 
 def sdf_document(description):
@@ -119,16 +119,11 @@ class SDFWriter:
     def carry(self, model, link):
         """The joint of a link in the tree."""
         if any(m.kind == "free" for m in link.motions):
-            joint = self.d.chains[link.name]
-            if joint is not None and link.parent is not None:
-                message = "SDF has none: the body moves freely in the world; nothing refers to its coordinates"
-                self.d.lose(f"joint {joint.name!r} (Free)", message, "approximated")
             return
         name = link.motions[0].joint or link.motions[0].name if link.motions else link.fixed_by or f"{link.name}_fixed"
         joint = self.d.chains[link.name]
-        if (
-            link.parent is not None and joint.first.name == link.name
-        ):  # from its first body to its second, as in the model
+        backward = link.parent is not None and joint.first.name == link.name
+        if backward:  # written from its first body to its second, as in the model
             parent = self.tree.links[link.parent]
             self.joint(model, name, reverse(link.motions), link.name, parent.name, parent.pose)
         else:
@@ -158,13 +153,13 @@ class SDFWriter:
         kinds = [m.kind for m in motions]
         if not kinds:
             return "fixed"
-        if len(kinds) == 1 and kinds[0] in SINGLE:
-            return SINGLE[kinds[0]]
+        if len(kinds) == 1 and kinds[0] in SDF_TYPES:
+            return SDF_TYPES[kinds[0]]
         if kinds == ["hinge", "hinge"]:
             a, b = motions
             size = max(np.abs(a.point).max(), np.abs(b.point).max(), 1e-300)
             if np.abs(a.point - b.point).max() <= SAME_POINT * size:
-                return "universal" if abs(a.axis @ b.axis) < SQUARE else "revolute2"
+                return "universal" if abs(a.axis @ b.axis) < PERPENDICULAR_BELOW else "revolute2"
         words = ", ".join(kinds)
         raise ModelError(
             f"joint {name!r}: SDF has no joint of the motions {words}; write MJCF or YAML, or put bodies with mass between them"

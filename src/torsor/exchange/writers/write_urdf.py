@@ -10,9 +10,9 @@ from ..link_tree import Coupling, Motion
 from ..robot import Visual
 from .xml_text import XMLNode
 
-TYPES = {"hinge": "continuous", "slide": "prismatic", "free": "floating"}
-FAR = 1e9  # bound of what is not bounded, where the format demands one
-EARTH = np.array([0.0, 0.0, -9.81])
+URDF_TYPES = {"hinge": "continuous", "slide": "prismatic", "free": "floating"}
+FAR_LIMIT = 1e9  # bound of what is not bounded, where the format demands one
+EARTH_GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
 def urdf_document(description):
@@ -40,7 +40,7 @@ class URDFWriter:
 
     def document(self):
         d = self.d
-        if not np.array_equal(d.gravity, EARTH):
+        if not np.array_equal(d.gravity, EARTH_GRAVITY):
             d.lose("gravity", f"URDF has none: give gravity={tuple(d.gravity.tolist())} when the file is read")
         self.world = self.free("world", self.names)
         self.frames[None] = np.eye(4)
@@ -149,7 +149,7 @@ class URDFWriter:
         return [Motion(name, "hinge", link.pose[:3, k], motion.point) for k, name in enumerate(names)]
 
     def joint(self, motion, parent, child, H, frame):
-        kind = TYPES[motion.kind]
+        kind = URDF_TYPES[motion.kind]
         if motion.stops and kind == "continuous":
             kind = "revolute"
         node = self.root.add("joint", name=motion.name, type=kind)
@@ -163,10 +163,10 @@ class URDFWriter:
     def properties(self, node, motion, kind):
         d, label = self.d, f"joint {motion.name!r}"
         if kind != "continuous":
-            low, high = motion.stops.get("lower", -FAR), motion.stops.get("upper", FAR)
-            node.add("limit", lower=low, upper=high, effort=FAR, velocity=FAR)
+            low, high = motion.stops.get("lower", -FAR_LIMIT), motion.stops.get("upper", FAR_LIMIT)
+            node.add("limit", lower=low, upper=high, effort=FAR_LIMIT, velocity=FAR_LIMIT)
             if not motion.stops:
-                d.lose(f"limit of {label}", f"it has none; URDF demands one: ±{FAR:g} is written", "approximated")
+                d.lose(f"limit of {label}", f"it has none; URDF demands one: ±{FAR_LIMIT:g} is written", "approximated")
         if motion.damping or motion.friction:
             node.add("dynamics", damping=motion.damping, friction=motion.friction)
         for what in ("stiffness", "armature"):
