@@ -21,6 +21,8 @@ def random_robot(random, kinds, count=5, springs=True, damping=True, reverse=Tru
         given = {"at": random.standard_normal(3), "rotation": np.asarray(so3.exp(random.standard_normal(3)))}
         body = model.body(f"b{k}", mass=float(random.uniform(0.5, 2)), inertia=(J + J.T) / 2, **given)
         before = bodies[random.integers(len(bodies))]
+        if kind == "free":
+            before = model.ground
         if kind != "none":
             backward = reverse and random.random() < 0.3
             ends = (body, before) if backward else (before, body)

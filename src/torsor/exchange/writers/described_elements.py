@@ -14,7 +14,7 @@ from ...constraints.limit import Limit
 from ...elements import quantity
 from ...errors import ModelError
 from ...forces.friction import Friction
-from ...forces.loads_and_springs import Gravity, JointForce, Spring
+from ...forces.loads_and_springs import JointForce, Spring
 from ...joints import Joint
 from ..link_tree import Closure, Coupling
 from .robot_description import Describer, Motor
@@ -66,7 +66,7 @@ class Elements:
 
     def write(self, element):
         """Write an element as a property of motions, or note that it is lost."""
-        if isinstance(element, (Joint, Gravity)) and not element.inactive:
+        if isinstance(element, Joint) and not element.inactive:
             return
         write = next((write for cls, write in self.kinds.items() if isinstance(element, cls)), None)
         if element.inactive:
