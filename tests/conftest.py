@@ -1,8 +1,9 @@
 """What holds for all tests: a process that was started in the background, where Ctrl-C is ignored, hears it as any other.
 
-Most of the time of the tests would go by generating code. That every level of it computes the same is proved in
-`contracts/test_backends.py`, so that tests of cases and orders run the code that users have, and all others what is generated
-fastest, but for those that ask for more themselves. `TORSOR_LEVEL=2 ./dev test` runs all of them with the users' code.
+Most of the time of the tests would be spent on generating code. `contracts/test_backends.py` proves that every level of code
+generation computes the same. So the tests in USERS run the code that users have: the cases, the orders of all methods, the viewer.
+All others run the code that is generated fastest, unless they set the level. `TORSOR_LEVEL=2 ./dev test` runs all tests with the
+code of users.
 """
 
 import os
@@ -11,7 +12,12 @@ from pathlib import Path
 
 from torsor.kernels.backends.llvm import LEVEL
 
-USERS = ("cases", "order", "view")  # cases are compiled once for all of them
+USERS = (
+    "cases/test_cases.py",
+    "cases/test_machines.py",
+    "order/test_orders.py",
+    "view/",
+)  # cases are compiled once for all
 GIVEN = os.environ.get(LEVEL)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -20,5 +26,5 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_runtest_setup(item):
     if GIVEN is None:
-        folder = item.path.relative_to(Path(__file__).parent).parts[0]
-        os.environ[LEVEL] = "2" if folder in USERS else "0"
+        name = item.path.relative_to(Path(__file__).parent).as_posix()
+        os.environ[LEVEL] = "2" if name.startswith(USERS) else "0"

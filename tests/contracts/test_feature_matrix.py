@@ -22,8 +22,8 @@ def processors(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 4)
 
 
-@pytest.mark.parametrize("way", features.WAYS)
 @pytest.mark.parametrize("feature", features.CELLS)
+@pytest.mark.parametrize("way", features.WAYS)
 def test_a_feature_in_a_way_of_running(feature, way):
     cell = features.cell(feature, way)
     with warnings.catch_warnings():

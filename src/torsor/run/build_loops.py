@@ -14,7 +14,8 @@ LOOPS = ("torsor.run.time_loop", "torsor.run.events.event_loop", "torsor.run.man
 def ship():
     """Compile all loops that are missing, and store them in the folder that is part of the package."""
     loops.SHIPPED.mkdir(exist_ok=True)
-    missing = [module for module in (*LOOPS, *modules())[::-1] if not loops.is_shipped(module)]
+    missing = [module for module in (*LOOPS, *modules()) if not loops.is_shipped(module)]
+    missing.sort(key=lambda module: sum(map(len, loops.sources(module).values())), reverse=True)  # the longest first
     # New processes, which have imported nothing yet: the marks of `compiled` act from the start.
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         for module, packed in zip(missing, pool.map(loop_builder.build, missing)):
