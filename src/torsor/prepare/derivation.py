@@ -111,7 +111,7 @@ class Derivation:
                 self._equations = self.cls(self.model)
             return self._equations
 
-    def face(self):
+    def numeric(self):
         """A new numeric form of the formulation, on which the caller may set a choice."""
         from ..start.numeric_formulation import NumericFormulation
 

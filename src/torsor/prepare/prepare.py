@@ -169,7 +169,7 @@ def _prepare_start(derivation, options, values, t, build):
 
 def _compute_start(derivation, options, values, t, build):
     """A system at the start that the model specifies."""
-    numeric = derivation.face()
+    numeric = derivation.numeric()
     likely = derivation.likely
     start = _consistent_start(derivation.model, numeric.absolute, values, t, likely.get("absolute"))
     system = describe_system(derivation, options, t, build, start, likely.get("own"), numeric)
@@ -188,7 +188,7 @@ def describe_system(derivation, options, t, build, start, likely=None, numeric=N
     from ..start.diagnosis import diagnose
 
     model = derivation.model
-    f = derivation.face() if numeric is None else numeric
+    f = derivation.numeric() if numeric is None else numeric
     absolute = f.absolute
     given, q, v, diagnosis, changes = start
     scales = given.scales
@@ -274,7 +274,7 @@ def conditioning_limit(f, partition, redundant):
 
 def numeric_formulation_of(derivation, system, released=()):
     """The numeric formulation of a system, with some of the elements that events switch released."""
-    f = derivation.face()
+    f = derivation.numeric()
     f.release([derivation.model.switched_elements[k] for k in released])
     f.measure(Scales(**system.scales))
     return f

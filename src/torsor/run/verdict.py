@@ -75,7 +75,7 @@ def find_jumped_element(task, system, data):
     if (large := _large_system(task)) is not None:
         return first_impostor(large, IMPOSTOR_IN_RUN, system.length, t, x, R)
     inputs = np.tile(np.array(system.p)[task.model.input_layout.model_inputs], (len(some), 1))
-    absolute = task.derivation().face().absolute
+    absolute = task.derivation().numeric().absolute
     wrong = np.argwhere(loops.are_wrong(absolute, t, x, R, inputs, np.full(len(some), system.length)))
     return (loops.elements()[wrong[0][1]], float(t[wrong[0][0]])) if len(wrong) else None
 
@@ -91,7 +91,7 @@ def violated_redundant_constraints(task, system, data):
     names = "; ".join(system.rows[k][1] for k in system.redundant[:5])
     if _large_system(task) is not None:
         return names, drift.max()
-    absolute, switched = task.derivation().face().absolute, {id(element) for element in task.model.switched_elements}
+    absolute, switched = task.derivation().numeric().absolute, {id(element) for element in task.model.switched_elements}
     left_out = {system.rows[k][0] for k in system.redundant}
     redundant = np.array([row.label in left_out for row in absolute.rows], bool)
     in_use = np.array([id(row.constraint) not in switched for row in absolute.rows], bool) & ~redundant
@@ -120,7 +120,7 @@ def singular(task, t, x, R, p):
     model = task.model
     if _large_system(task) is not None or not (np.isfinite(x).all() and np.isfinite(R).all()):
         return ""
-    absolute = task.derivation().face().absolute
+    absolute = task.derivation().numeric().absolute
     q = np.concatenate([a if body.particle else np.r_[a, b] for body, a, b in zip(model.bodies, x, R)])
     p = np.concatenate([p, np.zeros(len(absolute.turns))])
     length = np.linalg.norm(np.ptp(x, axis=0)) or 1.0
@@ -157,7 +157,7 @@ def _states(task, system, data, some):
     """Times, absolute coordinates and inputs at some outputs."""
     times, x, R = _poses(data, some)
     p = np.concatenate(
-        [system.p[task.model.input_layout.model_inputs], np.zeros(len(task.derivation().face().absolute.turns))]
+        [system.p[task.model.input_layout.model_inputs], np.zeros(len(task.derivation().numeric().absolute.turns))]
     )
     return list(zip(times, absolute_coordinates(task.model, x, R), np.tile(p, (len(some), 1))))
 

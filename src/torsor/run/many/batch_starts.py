@@ -50,7 +50,7 @@ class BatchStarts:
         self.until = until
         self.base = base
         self.columns = columns
-        self.formulation = derivation.face()
+        self.formulation = derivation.numeric()
         self.absolute = self.formulation.absolute
         self.parametric_bodies, weights = self.model.derived.get("masses", ((), None))
         self.weights: Any = None if weights is None else NumericFunction(weights)

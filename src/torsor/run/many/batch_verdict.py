@@ -18,7 +18,7 @@ class BatchVerdict:
         self.model = task.model
         self.projects = task.projection.projects
         self.loops = LoopElements(task.model)
-        self.absolute: Any = task.derivation().face().absolute if self.loops.needed else None
+        self.absolute: Any = task.derivation().numeric().absolute if self.loops.needed else None
 
     def right(self, times, variables, length, inputs, redundant):
         """True for each run that is surely correct: no joint of a loop has jumped, and redundant constraints hold.
