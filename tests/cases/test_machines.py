@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torsor as ts
-from torsor.cases.machines import atwood, gearbox, geneva, gripper, trebuchet, valve_train, winch
+from torsor.cases.machines import atwood, gearbox, geneva, gripper, road_car, trebuchet, valve_train, winch
 
 G = 9.81
 
@@ -126,3 +126,44 @@ def test_the_trotting_quadruped_lifts_both_diagonals():
     data = run("quadruped")
     for leg in ("FR", "FL", "RR", "RL"):
         assert len(happened(data, f"{leg}_foot.lift")) >= 1
+
+
+def axles(car):
+    """Mass, distances of both axles from the common centre of mass, and wheelbase."""
+    unsprung = 2 * (car.WHEEL + car.KNUCKLE)
+    mass = car.CHASSIS + 2 * unsprung
+    ahead = unsprung * (car.FRONT - car.REAR) / mass
+    return mass, car.FRONT - ahead, car.REAR + ahead, car.FRONT + car.REAR
+
+
+def test_the_car_turns_steadily_as_the_bicycle_model():
+    """r = V δ/(l + K V²), K = m/l (b/C_f − a/C_r), for small angles: 0.004 rad leave 2e-4."""
+    data = run("road-car", steer=0.004)
+    mass, a, b, length = axles(road_car)
+    C = 2 * road_car.TYRE["cornering_stiffness"]
+    V = data.speed.values[-1]
+    expected = V * 0.004 / (length + mass / length * (b / C - a / C) * V**2)
+    assert data.yaw_rate.values[-1] == pytest.approx(expected, rel=5e-4)
+    np.testing.assert_allclose(data.yaw_rate.values[-20:], data.yaw_rate.values[-1], rtol=1e-5)
+
+
+def test_braking_shifts_the_load_to_the_front_wheels():
+    """F_f l = m g b + |a| Σ mₖ zₖ + Σ J |ω̇|, and m |a| = Σ (T + J |ω̇|)/R with R between those of the tyre with and without load."""
+    data = run("road-car", maneuver="brake").sel(time=slice(1.8, 2.5)).mean("time")
+    mass, _, b, length = axles(road_car)
+    load = {axle: 2 * float(data[f"{axle}_left_load"]) for axle in ("front", "rear")}
+    assert load["front"] + load["rear"] == pytest.approx(mass * G, rel=1e-4)
+    unsprung = 4 * (road_car.WHEEL + road_car.KNUCKLE)
+    slowing = -float(data.acceleration.sel(body="body", axis="x"))
+    moment = slowing * (road_car.CHASSIS * road_car.HEIGHT + unsprung * 0.29)
+    wheels = [x for x in data.joint_coordinate.values if x.endswith("_hub")]
+    spin = -road_car.SPIN * float(data.coordinate_acceleration.sel(joint_coordinate=wheels).sum())
+    assert load["front"] * length == pytest.approx(mass * G * b + moment + spin, rel=2e-3)
+    torque = 2 * sum(road_car.BRAKES.values()) - spin
+    assert torque / road_car.RADIUS < mass * slowing < torque / (road_car.RADIUS - 0.02)
+
+
+def test_a_lane_change_leaves_the_car_on_its_way():
+    data = run("road-car", maneuver="lane-change")
+    assert data.position.sel(body="body", axis="y").values[-1] > 0.5
+    assert abs(data.yaw_rate.values[-1]) < 1e-3 < 0.1 < np.abs(data.yaw_rate.values).max()
