@@ -1,4 +1,4 @@
-"""What torsor raises, and what it warns of. Every message names the element, the value, and what is allowed."""
+"""Errors and warnings of torsor. Every message names the element, the value that was given, and what is allowed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a case is: one registered class that builds a model and says where its data come from."""
+"""The base class of cases. A case is one registered class that builds a model and gives the source of its data."""
 
 from ..errors import OptionError
 from ..model.model import Model

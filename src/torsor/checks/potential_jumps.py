@@ -1,4 +1,4 @@
-"""Whether the potential energy of a model may jump while nothing moves.
+"""Search for potential energies that may jump while nothing moves.
 
 It does where an input changes that gravity or a spring depends on, and at breakpoints of a law of time:
 

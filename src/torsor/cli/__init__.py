@@ -123,7 +123,7 @@ def complain(message, status=BAD_INPUT):
 
 
 def _by_mpi():
-    """Whether MPI has started this process."""
+    """True if MPI has started this process."""
     return any(name in os.environ for name in ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"))
 
 

@@ -126,7 +126,7 @@ def check_viewer(report):
 
 
 def check_mpi(report):
-    """Whether MPI can start processes."""
+    """True if MPI can start processes."""
     found = shutil.which("mpiexec", path=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")]))
     if found is None:
         report.line("mpiexec", "not found", "only needed for `torsor run --ranks`: pip install 'torsor[mpi]'")

@@ -105,21 +105,21 @@ def load(given, settings):
 
 
 def is_case(given):
-    """Whether a name stands for a case; a file of that name is given by its path, as in ./pendulum."""
+    """True if a name stands for a case; a file of that name is given by its path, as in ./pendulum."""
     from .. import cases
 
     return given in cases.names()
 
 
 def _is_described(given):
-    """Whether a file is named as one of a registered format is."""
+    """True if a file is named as one of a registered format is."""
     if given.endswith(".py"):
         return False
     return given.lower().endswith(tuple(suffix for known in registered("format").values() for suffix in known.suffixes))
 
 
 def _is_component(given):
-    """Whether a file is named as a saved component is."""
+    """True if a file is named as a saved component is."""
     from ..store.component import SUFFIX
 
     return given.lower().endswith(SUFFIX)

@@ -100,7 +100,7 @@ def _wait_for_status(running, folder):
 
 
 def _alive(file):
-    """Whether the process lives that has left its number in a file."""
+    """True if the process lives that has left its number in a file."""
     try:
         number = int(file.read_text())
         os.kill(number, 0)
@@ -151,7 +151,7 @@ def _apart():
 
 
 def silent():
-    """Whether rank 0 speaks for this process: it hears of everything."""
+    """True if rank 0 speaks for this process: it hears of everything."""
     return rank_of_environment() > 0 and process_count() > 1 and world.cache_info().currsize > 0
 
 

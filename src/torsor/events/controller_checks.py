@@ -96,7 +96,7 @@ def _parts(given):
 
 
 def _calculates(part):
-    """Whether it is a number, of whatever size, or an expression."""
+    """True if it is a number, of whatever size, or an expression."""
     return isinstance(part, ca.SX) or quantity.number(part) is not None
 
 

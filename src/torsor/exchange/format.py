@@ -44,7 +44,7 @@ class Format(ABC):
     @staticmethod
     @abstractmethod
     def recognises(content: Content) -> bool:
-        """Whether a file is of this format, by what is in it."""
+        """True if a file is of this format, by what is in it."""
 
     @staticmethod
     @abstractmethod

@@ -121,7 +121,7 @@ def _pair(axes, points, size):
 
 
 def _square(*axes):
-    """Whether each axis is perpendicular to the next."""
+    """True if each axis is perpendicular to the next."""
     return all(abs(a @ b) < SMALL for a, b in zip(axes, axes[1:]))
 
 

@@ -139,12 +139,12 @@ class Reader:
         self.tied_tendons = []  # equality constraints: name, numbers of two tendons, coefficients, where
 
     def off(self, flag):
-        """Whether the file disables something by a flag of its options; flags that this version of MuJoCo does not have are set."""
+        """True if the file disables something by a flag of its options; flags that this version of MuJoCo does not have are set."""
         bit = getattr(self.mj.mjtDisableBit, f"mjDSBL_{flag}", None)
         return bit is not None and bool(self.m.opt.disableflags & int(bit))
 
     def acts(self, flag):
-        """Whether constraints of a kind act."""
+        """True if constraints of a kind act."""
         return not (self.off("CONSTRAINT") or self.off(flag))
 
     @property

@@ -1,4 +1,4 @@
-"""What a force is. A new one is one class in one file; see docs/extend.md.
+"""The base class of forces. A new force is one class in one file; see docs/extend.md.
 
 A force declares one or more of
 

@@ -1,4 +1,4 @@
-"""Where each output is in a row of outputs."""
+"""Layout of a row of outputs, by name."""
 
 from itertools import accumulate
 from typing import Any

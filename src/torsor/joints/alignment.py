@@ -1,4 +1,4 @@
-"""How two frames stand to each other: directions across an axis, the angle about it, and equations that keep them aligned.
+"""Alignment of two frames: directions across an axis, the angle about it, and equations that keep frames aligned.
 
 Sines vanish at 0 and at π: an equation such as 0 = n·R a holds for an axis that points the other way too. Its **strict** form
 

@@ -1,4 +1,4 @@
-"""What a connection of two bodies is, and what a joint is. A new one is one class in one file; see docs/extend.md.
+"""The base classes of connections of two bodies and of joints. A new one is one class in one file; see docs/extend.md.
 
 A **joint** is a constraint between two bodies that also knows its free motions. It declares
 
@@ -149,7 +149,7 @@ class Connection(Constraint):
         return [Statement("its place", x, CONSTANT) for x in self.placed] + super().statements()
 
     def _has_sound_trace(self):
-        """Whether its equations are those of all of its kind, which are sound, with numbers in them; a particle has no
+        """True if its equations are those of all of its kind, which are sound, with numbers in them; a particle has no
         orientation that they could ask for."""
         if self.placed_numbers is None:
             return False
@@ -343,7 +343,7 @@ class Joint(Connection):
 
 
 def _sound(stated, ends):
-    """Whether the equations of a trace may be those of any element of its kind; where not, `add` raises an error."""
+    """True if the equations of a trace may be those of any element of its kind; where not, `add` raises an error."""
     holonomic = stated.position is not None
     rows: Any = stated.position if holonomic else stated.velocity
     if not isinstance(rows, ca.SX) or rows.shape != (len(stated.directions), 1) or not quantity.finite(rows):

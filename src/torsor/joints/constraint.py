@@ -1,4 +1,4 @@
-"""What a constraint is. A new one is one class in one file; see docs/extend.md.
+"""The base class of constraints. A new constraint is one class in one file; see docs/extend.md.
 
 A **constraint** keeps an expression of the bodies' poses at zero, g(x, R, t) = 0, or one of their velocities,
 ψ(x, R, ẋ, ω, t) = 0, linear in ẋ and ω. It declares one of the two; everything else is derived from it.

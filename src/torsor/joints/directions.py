@@ -1,4 +1,4 @@
-"""What the rows of a constraint are called: directions in which motion is kept at zero."""
+"""Names of the rows of constraints: directions in which motion is kept at zero."""
 
 from ..elements import quantity
 from .alignment import normals

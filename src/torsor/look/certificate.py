@@ -1,4 +1,4 @@
-"""How accurate a result is, measured: by its difference from a second run that is finer.
+"""The error of a result, measured by its difference from a second, finer run.
 
 A run y of tolerance τ (or step h) and one, z, of τ/10 (or h/2) have errors e(y) ≈ C τ (or C hᵖ), so that
 
@@ -229,7 +229,7 @@ def _growth(data):
 
 
 def _sequence(data, other, matched):
-    """Whether both runs met the same events, in words."""
+    """True if both runs met the same events, in words."""
     if matched is None:
         return {}
     facts = {"events_unmatched": int((matched < 0).sum()) + other.sizes["event"] - int((matched >= 0).sum())}

@@ -1,4 +1,4 @@
-"""What a model is, as plain data and as text that a person can read."""
+"""Description of a model: bodies, joints, loops, degrees of freedom, as plain data and as text."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How a run went, as text that a person can read."""
+"""Summary of a run as text: work, accuracy, events."""
 
 import json
 

@@ -68,7 +68,7 @@ def plot_graph(model: Model, figure: "Figure | None" = None) -> "Figure":
 
 
 def _has_attachments(model, ground):
-    """Whether anything is attached to a ground; a model's own one is drawn where there is no other."""
+    """True if anything is attached to a ground; a model's own one is drawn where there is no other."""
     used = [c for c in model.constraints if isinstance(c, Connection) and ground in (c.first, c.second)]
     return bool(used) or len(model.grounds) == 1
 

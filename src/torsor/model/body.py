@@ -143,7 +143,7 @@ class Ground(Placed):
 
     @property
     def is_fixed(self) -> bool:
-        """Whether it is placed by numbers, and never moves."""
+        """True if it is placed by numbers and never moves."""
         return not self._path
 
     def motion(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
@@ -245,7 +245,7 @@ class Body(Placed):
 
     @property
     def particle(self) -> bool:
-        """Whether it has a position and no orientation."""
+        """True if it has a position and no orientation."""
         return self._inertia is None
 
     @property
@@ -262,7 +262,7 @@ class Body(Placed):
 
     @property
     def has_numeric_inertia(self) -> bool:
-        """Whether mass and inertia are numbers, and not expressions of parameters."""
+        """True if mass and inertia are numbers, and not expressions of parameters."""
         return quantity.is_number(self._mass) and quantity.is_number(self._inertia)
 
     def check(self, numbers: np.ndarray | None = None) -> None:

@@ -20,7 +20,7 @@ PARTS = (  # of a model, all that `include` adds to
 
 
 class WithInstances:
-    """What a Model knows about components: those that it includes, and itself as one."""
+    """The part of a Model that is about components: including others, and being included."""
 
     name: str
     parameters: dict[str, Parameter]

@@ -11,7 +11,7 @@ COUNTED_KINDS = {
 
 
 class Shown:
-    """What a Model shows of itself."""
+    """The text and HTML representation of a Model."""
 
     name: str
     html_writer: ClassVar[Any] = None  # draws a picture, too; set where everything is imported

@@ -1,4 +1,4 @@
-"""What is checked at the moment something is added to a model, in one place for all elements."""
+"""Checks of an element when it is added to a model, in one place for all elements."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ def members(model, element):
 
 
 def _has_arrays(value):
-    """Whether a value is an array or a tuple with arrays."""
+    """True if a value is an array or a tuple with arrays."""
     parts = value if isinstance(value, tuple) else (value,)
     return any(isinstance(x, np.ndarray) for x in parts)
 

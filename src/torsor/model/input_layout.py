@@ -1,4 +1,4 @@
-"""Where each number is in the vector p of the inputs that kernels take besides the state."""
+"""Layout of the vector p: parameters, memories, own states and turns, which kernels take besides the state."""
 
 from typing import Any
 

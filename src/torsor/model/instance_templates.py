@@ -37,7 +37,7 @@ def _speeds(body):
 
 
 def _light(element):
-    """Whether a copy of an element is a matter of its fields."""
+    """True if an element can be copied by its fields alone."""
     cls = type(element)
     ordinary = (
         "__dataclass_params__" in vars(cls) and cls.__dataclass_params__.init
@@ -60,7 +60,7 @@ def _symbolic(value):
 
 
 def _refers(value):
-    """Whether a field names something of the model."""
+    """True if a field names something of the model."""
     return any(map(_refers, value)) if isinstance(value, (tuple, list)) else isinstance(value, (Owned, Frame))
 
 

@@ -198,7 +198,7 @@ class Model(Shown, WithInstances, WithParameters, WithEvents, WithSymbols):
         return element
 
     def _owns(self, thing):
-        """Whether a thing is one of this model's."""
+        """True if a thing is one of this model's."""
         return thing is not None and self._names.get(thing.name) is thing
 
     def signal(self, name: str, expression: Number | Vector) -> ca.SX:

@@ -25,7 +25,7 @@ def has_states(element: Any) -> bool:
 
 
 class WithEvents:
-    """What a Model knows about events."""
+    """The part of a Model that is about events: memories, states, modes, switched elements."""
 
     name: str
     constraints: list[Constraint]

@@ -17,11 +17,11 @@ class WithSymbols:
     derived: dict
 
     def kind_of(self, symbol: ca.SX) -> str | None:
-        """What a scalar symbol stands for: "pose", "velocity", "reaction" …; None: it is not one of this model's."""
+        """The kind of quantity of a scalar symbol: "pose", "velocity", "reaction" …; None if the symbol is not of this model."""
         return self._symbols.get(symbol.element_hash())
 
     def knows(self, symbol: ca.SX) -> bool:
-        """Whether a scalar symbol is one of this model's."""
+        """True if a scalar symbol is one of this model's."""
         return symbol.element_hash() in self._symbols
 
     def activity(self, element: Any) -> Memory:

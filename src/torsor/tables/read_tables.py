@@ -121,7 +121,7 @@ def _columns(path, wanted=None):
 
 
 def _numbers_alone(line):
-    """Whether a line has no names in it."""
+    """True if a line has no names in it."""
     try:
         return bool([float(word) for word in re.split(r"[,;\s]+", line) if word])
     except ValueError:

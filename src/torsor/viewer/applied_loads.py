@@ -37,7 +37,7 @@ def applied_loads(data: Any, scenery: dict) -> tuple[np.ndarray, np.ndarray] | N
 
 
 def _all_reactions(data, scenery):
-    """Whether everything that holds bodies has its reaction in the result."""
+    """True if the result contains the reactions of all connections."""
     joints = {joint["name"] for joint in scenery["joints"]}
     known = set(map(str, data["joint"].values)) if "reaction_force" in data else set()
     rows = map(str, data["constraint"].values) if "constraint" in data.coords else ()

@@ -1,4 +1,4 @@
-"""What the viewer shows, as one dictionary of plain data for JSON: a scene and the runs in it."""
+"""The data of a page of the viewer, as one dictionary for JSON: a scene and the runs in it."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What can be shown: models, results, linear models, equilibria, assemblies, simulations. Each becomes the data of a page."""
+"""Pages of models, results, linear models, equilibria, assemblies and simulations: each becomes the data of a page."""
 
 from typing import Any
 

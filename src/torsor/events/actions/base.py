@@ -1,4 +1,4 @@
-"""What an event does. An action is one class that says which elementary steps it consists of:
+"""The base class of actions of events. An action is one class that declares its elementary steps:
 
     set       a memory or a parameter takes the value of an expression, as it is just before the event
     engage    a constraint begins to hold: the velocities jump as momentum demands

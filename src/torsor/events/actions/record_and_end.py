@@ -1,4 +1,4 @@
-"""What is kept of an event, and whether the run goes on."""
+"""Actions that record a value with the event, and that end the run."""
 
 from dataclasses import dataclass
 from typing import Any

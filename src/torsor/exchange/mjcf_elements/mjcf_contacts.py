@@ -113,7 +113,7 @@ def note_contacts(reader):
 
 
 def may_touch(reader, a, b):
-    """Whether two shapes may touch: on different trees, by their masks, not excluded, not two of the world."""
+    """True if two shapes may touch: on different trees, by their masks, not excluded, not two of the world."""
     m = reader.m
     if a.body is b.body or a.tree == b.tree or a.kind == b.kind == "plane":
         return False

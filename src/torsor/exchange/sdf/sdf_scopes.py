@@ -210,7 +210,7 @@ def numbers(element, count, owner):
 
 
 def flag(element, tag, default):
-    """Whether the only child of a tag says true."""
+    """True if the only child of a tag says true."""
     child = element.one(tag)
     if child is None:
         return default

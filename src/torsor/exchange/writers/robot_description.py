@@ -58,7 +58,7 @@ class RobotDescription:
 
     @property
     def starts(self):
-        """Whether a joint or a free body starts in another configuration than the file shows."""
+        """True if a joint or a free body starts in another configuration than the file shows."""
         given = [x for m in self.tree.motions.values() for x in (m.start, m.rate) if x is not None]
         return any(np.any(np.asarray(x, float)) for x in given)
 
