@@ -46,14 +46,19 @@ def shown_cases(app):
 
 
 def play_cases(app, page, source):
-    """Insert the viewer below the heading of each case in the gallery."""
-    if page == "gallery" and app.builder.format == "html":
-        for name in shown_cases(app):
-            frame = f'<iframe class="viewer" loading="lazy" src="_static/viewer/{name}.html" title="{name}"></iframe>'
-            raw = f"\n```{{raw}} html\n{frame}\n```\n"
-            source[0] = re.sub(
-                rf"^(## {name}[:,].*\n)", lambda found, raw=raw: found.group(1) + raw, source[0], flags=re.M
-            )
+    """Insert the viewers of its cases below each heading of the gallery, `## case, case: phenomenon`."""
+    if page != "gallery" or app.builder.format != "html":
+        return
+    shown = shown_cases(app)
+
+    def with_viewers(heading):
+        named = [name for name in heading.group(1).split(", ") if name in shown]
+        frames = [
+            f'<iframe class="viewer" data-src="_static/viewer/{name}.html" title="{name}"></iframe>' for name in named
+        ]
+        return heading.group(0) + "".join(f"\n```{{raw}} html\n{frame}\n```\n" for frame in frames)
+
+    source[0] = re.sub(r"^## ([\w, -]+):.*\n", with_viewers, source[0], flags=re.M)
 
 
 def write_viewers(app, exception):

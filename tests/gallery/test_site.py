@@ -24,7 +24,7 @@ def site(tmp_path_factory):
         "-b",
         "html",
         "-D",
-        "gallery_viewers=pendulum",
+        "gallery_viewers=pendulum,atwood,winch",
         "-d",
         folder / "trees",
         DOCS,
@@ -62,7 +62,8 @@ def test_functions_and_elements_are_explained(site):
 
 
 def test_the_gallery_plays_its_cases(site):
-    assert "_static/viewer/pendulum.html" in (site / "gallery.html").read_text()
+    text = (site / "gallery.html").read_text()
+    assert [text.count(f"_static/viewer/{name}.html") for name in ("pendulum", "atwood", "winch")] == [1, 1, 1]
     assert '"format":"torsor-view"' in (site / "_static" / "viewer" / "pendulum.html").read_text()
 
 

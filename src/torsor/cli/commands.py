@@ -73,7 +73,8 @@ OVERVIEW = """torsor simulates mechanisms: bodies, joints, constraints, forces, 
 
   torsor new swing.py                 write a small commented model that runs
   torsor run swing.py --plot out      simulate it, print a summary, draw plots
-  torsor view swing.py                look at it in the browser
+  torsor run swing.py --view          simulate it and play it in the browser
+  torsor view swing.py                show it as it starts, again whenever the file is saved
 
   torsor cases                        mechanisms that come with the package
   torsor run three-link               run one of them

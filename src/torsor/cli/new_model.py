@@ -10,8 +10,9 @@ from ..errors import OptionError
 NAME = typer.Argument(help="file to write, as in swing.py", metavar="FILE")
 TEMPLATE = '''"""{title}: a ball on an arm swings against a spring and hits a wall.
 
-    torsor run {file} --plot out        simulate it, print a summary, draw plots
-    torsor view {file}                  look at it in the browser
+    torsor run {file} --view            simulate it, print a summary, play it in the browser
+    torsor run {file} --plot out        the same with plots as files in out/
+    torsor view {file}                  show it as it starts; shown again whenever this file is saved
     python {file}                       the same from Python
 """
 
@@ -63,4 +64,4 @@ def new(file: Annotated[str, NAME]):
         raise OptionError(f"{path!r} exists already; give another name") from None
     except OSError as error:
         raise OptionError(f"cannot write {path!r}: {error.strerror}") from None
-    print(f"{path}: a small model. Next: torsor run {path} --plot out, or torsor view {path}")
+    print(f"{path}: a small model. Next: torsor run {path} --view plays it in the browser")
