@@ -65,6 +65,10 @@ def test_planar_mechanisms_are_seen_across_their_plane():
     (axes,) = ts.picture(ts.cases.load("four-bar")).axes
     corners = np.concatenate([path.vertices for path in faces(axes)])
     assert np.allclose(np.ptp(corners, axis=0), (2, 1), atol=0.2)
+    (axes,) = ts.picture(
+        ts.cases.load("governor")
+    ).axes  # its hinges are not parallel: the slider is not seen from above
+    assert np.ptp(np.concatenate([path.vertices for path in faces(axes)]), axis=0).min() > 0.5
 
 
 @pytest.mark.parametrize("name", ts.cases.names())

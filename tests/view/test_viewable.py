@@ -61,9 +61,35 @@ def test_sweeps_of_kinematics_and_runs_of_a_study_are_shown():
     model = swing()
     sweep = data_of(ts.kinematics(model, {"hinge": np.linspace(0, 1, 5)}), "view")
     assert sweep["runs"][0]["frames"] == 5 and sweep["joints"][0]["draw"] == "hinge"
-    study = ts.study(model, 0.2, parameters=None if False else {}, start={"hinge": [0.1, 0.2]}, outputs=3)
+    study = ts.study(model, 0.2, start={"hinge": [0.1, 0.2]}, outputs=3)
     shown = data_of(study, "view")
     assert [run["name"] for run in shown["runs"]] == ["run 0", "run 1"] and shown["joints"]
+
+
+@pytest.mark.parametrize("over_time", [True, False])
+def test_singular_positions_are_noted_and_marked_on_the_time_line(over_time):
+    """A parallelogram is singular where its cranks lie in one line with its coupler, after a quarter of a turn."""
+    model = ts.Model("parallelogram")
+    parts = {"a": ((0, 0, 0), (0, 0, 1)), "c": ((0, 0, 1), (2, 0, 1)), "b": ((2, 0, 1), (2, 0, 0))}
+    a, c, b = (
+        model.body(name, mass=1.0, inertia=(0.1, 0.1, 0.1), at=tuple(np.mean(ends, axis=0)))
+        for name, ends in parts.items()
+    )
+    for name, one, two, at in (
+        ("A", model.ground, a, (0, 0, 0)), ("B", a, c, (0, 0, 1)), ("C", c, b, (2, 0, 1)), ("D", model.ground, b, (2, 0, 0))
+    ):  # fmt: skip
+        model.add(ts.Revolute(name, one, two, point=at, axis="y"))
+    values = np.linspace(0, 2, 21)
+    if over_time:
+        model.add(ts.Drive("turn", model["A"], 0.5 * ts.time))
+    found = data_of(
+        ts.kinematics(model, times=2 * values) if over_time else ts.kinematics(model, {"A": values}), "view"
+    )
+    (event,) = found["runs"][0]["events"]
+    where = np.pi if over_time else 10 * np.pi / 2  # [s]; of the sweep: in its positions from 0 on
+    assert event["time"] == pytest.approx(where, abs=1e-6) and "singular position" in event["name"]
+    (note,) = (note for note in found["info"]["notes"] if "singular" in note)
+    assert ("t = 3.14159 s" if over_time else "A = 1.5708") in note
 
 
 @pytest.mark.parametrize(

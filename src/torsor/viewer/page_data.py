@@ -154,13 +154,16 @@ def _info(attributes, redundant, notes, more, data=None):
 
 
 def _singular_positions(data):
-    """Notes on the singular positions of a prescribed motion."""
+    """Notes on the singular positions of a prescribed motion, or of a sweep over driven coordinates."""
     if data is None or "singular_name" not in data:
         return []
     names = [str(name) for name in data["singular_name"].values]
-    if "singular_time" not in data:
-        return [f"singular position: {name}" for name in names]
-    return [f"singular position at t = {t:.6g} s: {name}" for t, name in zip(data["singular_time"].values, names)]
+    if "drive_value" in data and "drive" in data.coords:
+        drives, values = data["drive"].values, data["singular_value"].values
+        at = [", ".join(f"{drive} = {x:.6g}" for drive, x in zip(drives, row)) for row in values]
+    else:
+        at = [f"t = {t:.6g} s" for t in data["singular_time"].values]
+    return [f"singular position at {place}: {name}" for place, name in zip(at, names)]
 
 
 def facts_of_result(data: Any) -> dict[str, Any]:

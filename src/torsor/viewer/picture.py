@@ -31,6 +31,7 @@ GREY, STEEL = (0.62, 0.64, 0.67), (0.2, 0.23, 0.27)
 ZIGZAG = ("coil", "damper", "coil-damper", "slide-coil")  # forces between two points
 LIGHT = np.array((0.35, 0.25, 0.9)) / np.linalg.norm((0.35, 0.25, 0.9))  # in the picture: right, up, towards the eye
 FLAT = 1e-6  # extent across the plane of a motion / size, below which it is seen from its normal
+PLANAR = ("hinge", "plane", "slider", "contact", "drive", "limit", "lock", "fixed", "friction")  # of a planar mechanism
 MARGIN = 0.06  # share of the picture
 DIRECTIONS = {
     "x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1), "-x": (-1, 0, 0), "-y": (0, -1, 0), "-z": (0, 0, -1),
@@ -159,25 +160,29 @@ def camera_axes(view, scenery, positions):
 
 
 def _normal(scenery, positions):
-    """The direction across a planar mechanism: along all of its hinges."""
-    axes = [
-        pose_stacks.rotations(np.array(j["frames"][0]["q"]))[:, 2]
-        for j in scenery["joints"]
-        if j["first"] == -1 and j["draw"] in ("hinge", "plane")
-    ]
-    inner = [
-        j
-        for j in scenery["joints"]
-        if j["draw"] not in ("hinge", "plane", "slider", "contact", "drive", "limit", "lock", "fixed")
-    ]
-    if not axes or inner or any(abs(abs(axes[0] @ n) - 1) > FLAT for n in axes):
+    """The direction across a planar mechanism: along all of its hinges, across all of its sliders; None where it is not planar."""
+    if any(j["draw"] not in PLANAR for j in scenery["joints"]):
+        return None
+    axes = [_axis(scenery, j) for j in scenery["joints"] if j["draw"] in ("hinge", "plane")]
+    slides = [_axis(scenery, j) for j in scenery["joints"] if j["draw"] == "slider"]
+    if not axes:
         return None
     n = axes[0]
+    if any(abs(abs(axis @ n) - 1) > FLAT for axis in axes) or any(abs(axis @ n) > FLAT for axis in slides):
+        return None
     k = int(np.argmax(np.abs(n)))
     spread = max((np.ptp((p - p.mean(axis=0)) @ n) for p in positions if len(p)), default=0.0)
     if spread > 0.3 * scenery["size"]:
         return None
     return -n if (k == 1) == (n[k] > 0) else n
+
+
+def _axis(scenery, joint):
+    """The axis of a joint in the world, in the positions of the scene."""
+    z = pose_stacks.rotations(np.array(joint["frames"][0]["q"]))[:, 2]
+    if joint["first"] < 0:
+        return z
+    return pose_stacks.rotations(np.array(scenery["bodies"][joint["first"]]["q"])) @ z
 
 
 def project(scenery, p, R, camera):

@@ -81,6 +81,11 @@ def _runs(data, owner):
         data = data.rename(sweep="time")
         if "time" not in data.coords:
             data = data.assign_coords(time=np.arange(data.sizes["time"], dtype=float))
+        if "singular_value" in data and "drive_value" in data:
+            data["singular_time"] = (
+                "singular",
+                _places_in_sweep(data["drive_value"].values, data["singular_value"].values),
+            )
     missing = [name for name in ("position", "rotation") if name not in data]
     if missing or "time" not in data.dims:
         lacks = missing[0] if missing else "output times"
@@ -88,6 +93,18 @@ def _runs(data, owner):
     if "run" in data.dims:
         return [data.isel(run=k).assign_attrs(model=f"run {k}") for k in range(min(data.sizes["run"], MOST_RUNS))]
     return [data]
+
+
+def _places_in_sweep(path, values):
+    """Where on a path of driven coordinates (position, drive) given values (…, drive) are, in positions from 0 on."""
+    steps = np.diff(path, axis=0)
+    squares = np.maximum(np.sum(steps**2, axis=1), 1e-300)
+    found = []
+    for value in values:
+        share = np.clip(np.sum((value - path[:-1]) * steps, axis=1) / squares, 0, 1)
+        k = int(np.argmin(np.sum((path[:-1] + share[:, None] * steps - value) ** 2, axis=1))) if len(steps) else 0
+        found.append(k + (float(share[k]) if len(steps) else 0.0))
+    return np.array(found, float)
 
 
 def _modes(modes, model, owner, stability):
