@@ -22,6 +22,7 @@ SLOT = '<script type="application/json" id="torsor-data">null</script>'
 SOURCES = Path(__file__).parents[3] / "viewer"  # of a checkout
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 BUILD_SECONDS = 300.0  # after which a build is given up
+CAUSES = ("request to", "reason:", "[ERROR]")  # of a registry that cannot be reached, of esbuild
 WITHOUT_VIEWER = "results can still be drawn by ts.plot and ts.picture"
 
 
@@ -92,8 +93,8 @@ def build(folder: Path, digest: str) -> None:
         node, npm = node_and_npm()
         environment = {**os.environ, "PATH": os.pathsep.join([str(Path(node).parent), os.environ.get("PATH", "")])}
         if not (folder / "node_modules" / "esbuild").is_dir():
-            _call([*npm, "ci", "--omit=dev", "--no-audit", "--no-fund"], folder, environment)
-        _call([*npm, "run", "build"], folder, environment)
+            _call(npm, ["ci", "--omit=dev", "--no-audit", "--no-fund"], folder, environment)
+        _call(npm, ["run", "build"], folder, environment)
         made = (folder / "dist" / "viewer.html").read_text(encoding="utf-8")
         for path, text in ((PAGE, made), (DIGEST, digest)):
             handle, temporary = tempfile.mkstemp(dir=HERE)
@@ -119,18 +120,31 @@ def node_and_npm() -> tuple[str, list[str]]:
     return node, [node, str(root / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
 
 
-def _call(command, folder, environment):
+def _call(npm, words, folder, environment):
     try:
         subprocess.run(
-            command, cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=BUILD_SECONDS
+            [*npm, *words],
+            cwd=folder,
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=BUILD_SECONDS,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        said = str(getattr(error, "stderr", "") or getattr(error, "stdout", "") or error).strip().splitlines()
-        errors = [line for line in said if "error" in line.lower()]
-        last = (errors or said or ["no message"])[-1]
+        said = str(getattr(error, "stderr", "") or getattr(error, "stdout", "") or error)
+        command = " ".join(word for word in words if not word.startswith("-"))
         raise OptionError(
-            f"the viewer cannot be built: `{' '.join(command[-2:])}` failed: {last}; {WITHOUT_VIEWER}"
+            f"the viewer cannot be built: `npm {command}` failed: {cause_of(said)}; {WITHOUT_VIEWER}"
         ) from None
+
+
+def cause_of(output: str) -> str:
+    """The line of npm's output that says why it failed."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower() and "complete log" not in line]
+    causes = [line for line in errors if any(words in line for words in CAUSES)]
+    return (causes[:1] or (errors or lines or ["no message"])[-1:])[0]
 
 
 class _lock:
