@@ -73,3 +73,21 @@ def test_an_output_at_the_instant_of_a_jump_shows_what_contacts_make_of_it(way, 
     sim.advance(at)
     assert abs(sim["box.acceleration"][2] - (4.0 / 0.1 - G)) < 1e-9
     assert sorted(e.name for e in sim.events if e.name.endswith("lift")) == [f"foot{k}.lift" for k in range(4)]
+
+
+@pytest.mark.parametrize("formulation", ["absolute", "relative", "woronetz"])
+def test_forces_that_are_read_at_the_start_are_those_of_a_run(formulation):
+    """A table on five feet with a load near its edge: feet that would pull bear nothing from the first instant on."""
+    model = ts.Model("table", gravity=(0, 0, -G))
+    body = model.body("table", inertia=ts.inertia.box(2.0, 0.5, 0.5, 0.1), at=(0.22, 0.05, 0.4))
+    feet = [(0.3 * np.cos(a), 0.3 * np.sin(a), 0) for a in 2 * np.pi * (np.arange(5) + 0.3) / 5]
+    for k, foot in enumerate(feet):
+        model.add(ts.Contact(f"foot{k}", model.ground, body, point=foot, plane=(0, 0, 0)))
+    sim = ts.Simulation(model, formulation=formulation)
+    pushing = np.array([sim[f"foot{k}.reaction_force"][2] for k in range(5)])
+    assert pushing.min() > -1e-9
+    data = ts.simulate(model, 0.1, outputs=1, formulation=formulation)
+    np.testing.assert_allclose(pushing, data.reaction_force.sel(axis="z").values[0], atol=1e-9)
+    np.testing.assert_allclose(pushing @ feet, 2.0 * G * np.array([0.22, 0.05, 0]), atol=1e-9)
+    sim.advance(0.1)
+    np.testing.assert_allclose(sim["table.position"], data.position.values[-1, 0], rtol=0, atol=1e-15)

@@ -33,7 +33,6 @@ class Stepper:
 
     ended    why an event ended the run; empty: the run can continue
     stale    whether the stored outputs belong to an earlier state
-    input_set  True if an input was set after the last call of `advance`
     running  whether a call of `advance` is in progress, in which a user's function, or another thread, may read values
     potential_jumps  True if the potential energy may jump with an input
     """
@@ -68,7 +67,6 @@ class Stepper:
         self.count = 0
         self.end_reason = ""
         self.stale = True
-        self.input_set = False
         self.since = self.runner.system.t
         has_breakpoints = self.runner.bends is not None and self.runner.bends.any
         self.reach = self.runner.until if has_breakpoints else np.inf  # time up to which breakpoints are known
@@ -118,7 +116,6 @@ class Stepper:
         finally:
             self.running = False
             self.stale = True
-            self.input_set = False
         return True
 
     def _finish_call(self, status):
@@ -150,7 +147,7 @@ class Stepper:
         if self.state.p[place] != value:
             before = potential_energy(self.runner) if self.potential_jumps else 0.0
             self.state.p[place] = value
-            self.stale = self.input_set = True
+            self.stale = True
             self.runner.past.kept = 0
             if self.potential_jumps:
                 add_work(self.runner, potential_energy(self.runner) - before)
@@ -174,15 +171,16 @@ class Stepper:
         self.stale = False
 
     def _is_undecided(self):
-        """True if an input was set, so that contacts or friction may change at this instant, and no call has followed yet."""
-        if not self.input_set or not self.has_events or self.running:
+        """True at the start, or if an input was set, so that contacts or friction may change at this instant, and no call has
+        followed yet."""
+        if not self.has_events or self.running or not self.runner.events.pending:
             return False
         program = self.runner.program
         return bool(len(program.onesided) + len(program.frictions)) and not len(program.clocks)
 
     def _evaluate_decided(self):
-        """Compute the outputs as they are once contacts and friction have reacted to an input, and keep the present state:
-        further inputs may follow. Controllers are not called for this."""
+        """Compute the outputs as they are once contacts and friction have reacted to the start or to an input, and keep the present
+        state: further inputs may follow. Controllers are not called for this."""
         facts, arrays = self.snapshot()
         try:
             while self.runner.events.pending and self._decide():
@@ -190,7 +188,7 @@ class Stepper:
             self._evaluate()
         finally:
             self._restore(facts, arrays)
-            self.stale, self.input_set = False, True
+            self.stale = False
 
     def _decide(self):
         """Let what is due happen, as far as possible. Returns False where it ends the run, or fails: the next call reports it."""
