@@ -120,7 +120,9 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .stepping import Simulation, load_state, save_state
     from .store.component import interface, load_component, save_component
     from .store.flat_table import to_pandas
+    from .store.model_files.json_schema import model_schema
     from .store.model_files.save_model import save_model
+    from .store.model_files.update_model import update_model
     from .store.result_files import load_result, save_result
     from .studies.study import study
     from .tables.cam_lift import cam_lift
@@ -144,10 +146,10 @@ __all__ = [
     "actions", "angular_momentum", "assemble", "assign", "cases", "compile", "crossing", "end", "engage", "enter",
     "equilibrium", "export_c", "export_fmu", "export_robot",
     "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise",
-    "load_component", "load_result", "load_state", "movie", "picture", "plot", "plot_graph",
+    "load_component", "load_result", "load_state", "model_schema", "movie", "picture", "plot", "plot_graph",
     "range_of_motion", "read", "read_table", "record", "register",
     "registered", "release", "resume", "rising", "save_component", "save_html", "save_model", "save_result", "save_state",
-    "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "view",
+    "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "update_model", "view",
     "Attraction", "Belt", "BeltPart", "Cam", "cam_lift", "Bushing", "Cable", "CablePart", "Pulley",
     "Coupling", "Differential", "Gear", "HarmonicDrive", "Planetary",
     "Rack", "ScrewDrive",
@@ -181,6 +183,8 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "movie": ("viewer.movie", "movie"),
     "save_component": ("store.component", "save_component"),
     "load_component": ("store.component", "load_component"),
+    "model_schema": ("store.model_files.json_schema", "model_schema"),
+    "update_model": ("store.model_files.update_model", "update_model"),
     "save_model": ("store.model_files.save_model", "save_model"),
     "interface": ("store.component", "interface"),
     "read": ("exchange", "read"),

@@ -24,6 +24,7 @@ from . import (
     kinematics_command,
     mates_command,
     new_model,
+    schema_command,
     statics_commands,
     study_command,
     view_command,
@@ -296,7 +297,7 @@ for command in (
     check_command.check, component_commands.save, component_commands.trust, study_command.study,
     kinematics_command.kinematics, assemble_command.assemble,
     statics_commands.equilibrium, statics_commands.modes, view_command.view, new_model.new, doctor_command.doctor,
-    convert_command.convert, export_command.export, mates_command.mates,
+    convert_command.convert, export_command.export, mates_command.mates, schema_command.schema,
 ):  # fmt: skip
     app.command()(command)
 

@@ -27,7 +27,7 @@ def body(b: Any, name: str, node: Any, path: str) -> None:
             given[key] = inertia(b, x, f"{path}.inertia")
         elif key == "shape":
             given[key] = shapes(b, x, f"{path}.shape", f"body {name!r}")
-        elif key in BODY and key != "center":
+        elif key in BODY and key not in ("center", "id"):
             given[key] = b.values.value(x, f"{path}.{key}")
     b.model._free(name, "body")
     made = Body(name, **given)

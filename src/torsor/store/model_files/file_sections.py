@@ -36,9 +36,11 @@ SECTIONS = {
     "order": "order of parts of the model where it differs from that of the file (written by torsor)",
     "let": "names for expressions that occur several times",
     "run": "arguments of torsor.simulate, such as until",
+    "configurations": "values of joint coordinates by name, such as home: {hinge: 30 deg, hinge.rate: 0}",
+    "imported": "what the last import gave, by id (written by torsor, for `torsor convert --update`)",
     "expect": "values that a run must reproduce, for `torsor check`",
 }  # fmt: skip
-BODY = (*[name for name in signature(Body).parameters if name != "name"], "center")
+BODY = (*[name for name in signature(Body).parameters if name != "name"], "center", "id")
 GROUND = ("at", "rotation", "shape")
 PARAMETER = ("value", "positive", "input")
 STATE = ("rate", "start")
@@ -58,7 +60,7 @@ EVENT = (
 INCLUDE = ("file", "at", "rotation", "count", "pitch", "parameters")
 INSTANCE = ("of", "ports")
 EXPECT = ("time", "values", "tolerance", "absolute")
-ELEMENT_KEYS = ("type", "active", "world")
+ELEMENT_KEYS = ("type", "active", "world", "id")
 ORDERED = ("parameters", "grounds", "bodies", "constraints", "forces", "rules", "memory", "signals", "events")
 
 

@@ -4,13 +4,14 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
+from ...exchange.robot import Keyframe
 from .file_sections import EXPECT
-from .problems import Skip
+from .problems import Skip, unknown
 from .yaml_nodes import Sequence, plain_data
 
 NUMBERS = ("until", "step", "tolerance")
 TEXTS = ("method", "formulation", "projection", "map", "reactions")
-RUN = (*NUMBERS, *TEXTS, "outputs", "parameters", "certify")
+RUN = (*NUMBERS, *TEXTS, "outputs", "parameters", "certify", "start")
 DEFAULT_TOLERANCE = 1e-6  # relative, where the file gives none
 
 
@@ -29,8 +30,32 @@ class Expectation(NamedTuple):
         return abs(found - self.value) <= self.tolerance * abs(self.value) + self.absolute
 
 
-def run_arguments(b: Any) -> dict[str, Any]:
-    """Arguments of `torsor.simulate` that the file gives."""
+def configurations(b: Any) -> dict[str, Keyframe]:
+    """The named configurations of a file, as `start=` takes them."""
+    found = {}
+    known = [f"{joint.name}{end}" for joint in b.model.joints if joint.dof for end in ("", ".rate")]
+    for name, node in b.section("configurations").entries.items():
+        path, values = f"configurations.{name}", Keyframe()
+        try:
+            entry = b.values.mapping(node, path, known).entries
+        except Skip:
+            continue
+        for key, x in entry.items():
+            try:
+                several = isinstance(x, Sequence)
+                numbers = [b.values.number(y, f"{path}.{key}") for y in (x.items if several else [x])]
+                joint = b.model[key.removesuffix(".rate")] if key in known else None
+                if joint is not None and len(numbers) != joint.dof:
+                    raise b.values.fail(x, path, f"{key!r} has {joint.dof} coordinates, got {len(numbers)}")
+                values[key] = numbers if several else numbers[0]
+            except Skip:
+                continue
+        found[name] = values
+    return found
+
+
+def run_arguments(b: Any, starts: dict) -> dict[str, Any]:
+    """Arguments of `torsor.simulate` that the file gives; starts: its configurations by name."""
     found: dict[str, Any] = {}
     try:
         section = b.values.mapping(b.section("run"), "run", RUN)
@@ -45,6 +70,11 @@ def run_arguments(b: Any) -> dict[str, Any]:
                 found[key] = b.values.text(node, path)
             elif key == "certify":
                 found[key] = b.values.flag(node, path)
+            elif key == "start":
+                name = b.values.text(node, path)
+                if name not in starts:
+                    raise b.values.fail(node, path, unknown("configuration", name, starts))
+                found[key] = dict(starts[name])
             elif key == "outputs":
                 found[key] = plain_data(node)
             elif key == "parameters":

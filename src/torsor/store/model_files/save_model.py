@@ -1,6 +1,9 @@
 """`ts.save_model`: a model as a YAML file that a person can read and edit."""
 
 import os
+from collections.abc import Mapping
+
+import numpy as np
 
 from ...elements import quantity
 from ...errors import ModelError, OptionError
@@ -14,9 +17,11 @@ from .read_model import read_text
 from .yaml_text import document
 
 
-def model_text(model: Model) -> str:
+def model_text(model: Model, configurations: Mapping | None = None) -> str:
     """The model as the text of a model file. The text is read back, so that it describes the same model to the last bit."""
     content, exact = document_of(model)
+    if configurations:
+        content["configurations"] = {name: plain_configuration(x) for name, x in configurations.items()}
     text = document(content)
     again = read_text(text, f"model {model.name!r}")
     differing = {what: _names(model, what) for what in ORDERED if _names(model, what) != _names(again, what)}
@@ -30,7 +35,8 @@ def model_text(model: Model) -> str:
     if exact:
         same = fingerprint(again, again.signals) == fingerprint(model, model.signals)
     else:
-        same = document(document_of(again)[0] | ({"order": differing} if differing else {})) == text
+        kept = {key: content[key] for key in ("configurations",) if key in content}
+        same = document(document_of(again)[0] | kept | ({"order": differing} if differing else {})) == text
     if not same:
         raise ModelError(
             f"{model.owner}: cannot be written: the model that is read back differs from it; use ts.save_component"
@@ -44,8 +50,15 @@ def _names(model, what):
     return list(content) if isinstance(content, dict) else [x.name for x in content]
 
 
-def save_model(model: Model, path: str | os.PathLike) -> None:
+def plain_configuration(values: Mapping) -> dict:
+    """The values of a configuration as numbers and lists of numbers."""
+    return {name: x.ravel().tolist() if np.ndim(x := np.asarray(v, float)) else float(x) for name, v in values.items()}
+
+
+def save_model(model: Model, path: str | os.PathLike, configurations: Mapping | None = None) -> None:
     """Write a model to the YAML file `path`, from which `ts.read` reads it with the same equations to the last bit.
+
+    configurations   named starts, such as the `keyframes` of a file that was read; `ts.read(path).keyframes` returns them
 
     Everything that the registries know is written: bodies, joints, constraints, forces, rules, parameters, inputs, tables, states,
     signals, events, ports. Python functions and classes that are defined outside torsor cannot be written; they are named.
@@ -58,4 +71,4 @@ def save_model(model: Model, path: str | os.PathLike) -> None:
     if not isinstance(model, Model):
         raise OptionError(f"save_model: give a torsor.Model, got {quantity.show(model)}")
     result_files.refuse_unwritable(path)
-    write_text(model_text(model), path)
+    write_text(model_text(model, configurations), path)

@@ -31,9 +31,10 @@ class ModelFile(Format):
         problems = Problems()
         builder = open_file(path, problems)
         model = builder.build()
-        run = run_section.run_arguments(builder)
+        starts = run_section.configurations(builder)
+        run = run_section.run_arguments(builder, starts)
         expected = run_section.expectations(builder)
         problems.raise_all()
         links = {b.name: Placement(b.name, np.zeros(3), np.eye(3)) for b in model.bodies}
         joints = {j.name: ImportedJoint(j, j.coordinate, j.rate) for j in model.joints}
-        return Imported(model, [], links, joints, {}, run=run, expect=expected)
+        return Imported(model, [], links, joints, {}, keyframes=starts, run=run, expect=expected)
