@@ -55,6 +55,7 @@ def test_all_problems_are_reported_at_once_in_the_order_of_the_file():
         (HEAD + "gravity: [0, 0]\n", "gravity must be 3 numbers"),
         (HEAD + "gravity: [0, 0, 1e999]\n", "finite"),
         (HEAD + "parameters: {a: b, b: a}\n", "depends on itself: a → b → a"),
+        (HEAD + "elements: {a: {type: gear, joint: a, other: a}}\n", "elements.a.joint: depends on itself: a → a"),
         (HEAD + "let: {a: b + 1, b: a}\nsignals: {s: a}\n", "depends on itself"),
         (HEAD + BODY + "signals: {s: rod}\n", "write which signal"),
         (HEAD + BODY + "signals: {s: rod.__class__}\n", "unknown signal"),

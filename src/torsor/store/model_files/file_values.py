@@ -59,11 +59,18 @@ class Values:
             return value
         if kind == AXIS_OR_VALUE and AXIS.match(value):
             return value
-        thing = self.names.thing(value.strip("`"))
+        thing = self._thing(value.strip("`"), node, path)
         if thing is not None:
             return thing
         found = self.expression(node, path)
         return numbers_or(ca.densify(found)) if found.is_constant() and not derived else found
+
+    def _thing(self, name, node, path):
+        """What has a name, None if it is no body, element … of the model."""
+        try:
+            return self.names.thing(name)
+        except ExpressionError as error:
+            raise self.fail(node, path, str(error)) from None
 
     def expression(self, node: Any, path: str) -> ca.SX:
         """The expression that a scalar node contains, or a number as an expression."""
@@ -138,7 +145,7 @@ class Values:
         if keys == {"table"}:
             return self._table(entry["table"], path)
         if keys == {"machine", "mode"}:
-            machine = self.names.thing(self.text(entry["machine"], path))
+            machine = self._thing(self.text(entry["machine"], path), node, path)
             try:
                 return machine[self.text(entry["mode"], path)]
             except (TorsorError, TypeError) as error:
@@ -155,7 +162,7 @@ class Values:
         return {key: self.value(x, f"{path}.{key}", VALUE, derived) for key, x in entry.items()}
 
     def _memory(self, node, path):
-        self.names.thing(node.text)
+        self._thing(node.text, node, path)
         memory = self.names.model.memory.get(node.text)
         if memory is None:
             raise self.fail(node, path, unknown("memory", node.text, self.names.model.memory))
@@ -168,7 +175,7 @@ class Values:
             raise self.fail(node, path, str(error)) from None
 
     def _frame(self, node, path):
-        body = self.names.thing(self.text(node.entries["body"], path))
+        body = self._thing(self.text(node.entries["body"], path), node, path)
         if not isinstance(body, (Body, Ground)):
             raise self.fail(node.entries["body"], path, "a frame belongs to a body, and this is the name of none")
         if "pose" in node.entries:

@@ -85,7 +85,7 @@ def _sections():
                 BODY,
                 mass=QUANTITY,
                 inertia=inertia,
-                shape=shapes | {"description": f"kinds: {', '.join(shape_kinds())}"},
+                shape=body_shapes,
             )
         ),
         "modes": named({"type": "array", "items": {"type": "string"}}),
