@@ -8,6 +8,7 @@ import pytest
 import torsor as ts
 
 CASES = [name for name in models.compared_cases() if name != "satellite"]  # which is satellite-1 unless told otherwise
+LARGE = ("andrews", "bush", "car", "governor", "manipulator", "panels", "train")
 ROUNDING = 1e-12  # relative to the model's size and speed
 
 
@@ -22,8 +23,9 @@ def orthogonality(data):
     return np.abs(np.einsum("tbji,tbjk->tbik", R, R) - np.eye(3)).max()
 
 
-@pytest.mark.parametrize("metric", ["mass", "plain"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case, metric", [*[(case, "mass") for case in CASES], *[(case, "plain") for case in CASES if case not in LARGE]]
+)
 def test_projection_keeps_every_case_on_its_constraints(case, metric):
     model = ts.cases.load(case, **({"n": 1} if case in ("train", "bush") else {}))
     data = ts.simulate(
