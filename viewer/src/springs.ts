@@ -115,7 +115,9 @@ export function forceView(data: ForceData, anchorOf: (body: number) => Anchor, c
   let view: ForceView;
   if (points.length > 1 && ["coil", "damper", "coil-damper", "ram"].includes(data.draw)) view = between(data, ends, size, make, positions);
   else if (points.length > 1 && data.draw === "slide-coil") {
+    // The spring is on the side of the first body's centre of mass, so that it is between the two bodies.
     const back = new THREE.Vector3(0, 0, -COIL_LENGTH * size).applyMatrix4(place([0, 0, 0], points[0].q));
+    if (points[0].body >= 0 && back.dot(new THREE.Vector3(...points[0].p)) > 1e-6 * size * back.length()) back.negate();
     points[0] = { ...points[0], p: points[0].p.map((x, k) => x + back.getComponent(k)) as Vector };
     view = between({ ...data, draw: "coil", natural: COIL_LENGTH * size }, ends, size, make, positions);
   } else if (points.length > 1 && data.draw === "cable") view = cable(ends, size, make);
