@@ -87,7 +87,7 @@ CELLS: dict[str, dict[str, Cell]] = {
     "projection weighted": _metric("weighted"),
     "projection none": PROJECTED,
     "projection baumgarte": PROJECTED,
-    "moving grounds": {"large": Cell("straight", "table"), **_apart(Cell(NOT_YET, "table"))},
+    "moving grounds": {},
     "particles": {
         "large": Cell("straight", "absolute", "particles need absolute coordinates, which have no tables"),
         **_apart(Cell(REFUSED, "absolute", "particles need absolute coordinates, which have no tables")),

@@ -21,6 +21,7 @@ from ..formulations.schedules.schedule import Schedule
 from ..formulations.tables.expression_passes import MULTIPLIER, MotionPlaces, is_motion
 from ..formulations.tables.group_schedule import call_in_blocks
 from ..formulations.tables.loop_outputs import add_row_accelerations
+from ..formulations.tables.moving_grounds import at_paths
 from ..formulations.tables.numeric_tree import linear_by_kind
 from ..formulations.tables.recursion_classes import function
 from ..formulations.tables.row_classes import Moving
@@ -45,6 +46,7 @@ class WatchedFunctions:
         self.system = system
         self.q_accelerations: dict = {}
         self.spins: dict = {}
+        functions = [at_paths(system.model, phi) for phi in functions]
         rates = [self.derivative(phi) if has_rate else ca.SX(0) for phi, has_rate in zip(functions, rated)]
         paces = [self._pace(phi, has_rate) for phi, has_rate in zip(functions, rated)]
         self.column = [*functions, *rates, *paces]
@@ -133,7 +135,9 @@ def _slots(passes, parts, slots):
     approaches = {k: x.constraint for k, x in enumerate(slots) if isinstance(x, Approach)}
     rated = WatchedFunctions(passes.system, [], [])
     rest = {
-        k: rated.derivative(x.signal) if isinstance(x, Rate) else x for k, x in enumerate(slots) if k not in approaches
+        k: rated.derivative(at_paths(passes.system.model, x.signal)) if isinstance(x, Rate) else x
+        for k, x in enumerate(slots)
+        if not isinstance(x, Approach)
     }
     outputs = bool(approaches or rated.q_accelerations)
     outputs = outputs or not depend_on_motion_only(passes.system.whole, rest.values(), (MULTIPLIER,))

@@ -88,9 +88,6 @@ def _reason_in_model(model, signals):
     for event in model.events:
         if not _event_is_supported(model, event):
             return f"{_owner(event)} depends on something else than motions, reactions, inputs and time"
-    for ground in model.grounds:
-        if ground.moves:
-            return f"{_owner(ground)} moves"
     if not model.gravity.is_constant():
         return "gravity is not constant"
     for body in model.bodies:
@@ -154,6 +151,11 @@ def _reason_in_elements(model, formulation):
     for state in model.states:
         if not depends_on_motion_only(system, ca.SX(state.rate)):
             return f"state {state.name!r} depends on something else than motions, inputs and time"
+    if moving := next((ground for ground in system.grounds if ground.moves), None):
+        if tables_of(formulation) == TREES:
+            return f"formulation {formulation!r} has class kernels for grounds at rest only, and {_owner(moving)} moves"
+        if system.groups:
+            return f"{_owner(moving)} moves, and {_owner(system.groups[0])} has class kernels for grounds at rest only"
     if tables_of(formulation) == TREES:
         if system.loops:
             return f"formulation {formulation!r} has class kernels for trees only, and {_owner(system.loops[0])} closes a loop"

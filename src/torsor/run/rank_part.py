@@ -29,7 +29,7 @@ from ..prepare.state_space import Layout
 
 REQUIREMENTS = (
     "{}s need a model of more than {} bodies that runs through tables of class kernels: bodies, joints, constraints, forces and "
-    "events of these, given by numbers; no moving grounds, particles"
+    "events of these, given by numbers; no particles"
 )
 
 

@@ -13,6 +13,7 @@ from ...joints.base import Connection
 from ...model.body import Ground, Placed
 from ...model.include import owners_in
 from .expression_shapes import shape_of
+from .moving_grounds import at_paths
 from .recursion_classes import fold_constants, function
 from .tree_schedule import block_offsets, constant_rows
 
@@ -176,7 +177,7 @@ def add_expressions(schedule, expressions, places, vector, targets):
     """
     classes: dict = {}
     for expression, target in zip(expressions, targets):
-        expression = ca.SX(expression)
+        expression = ca.SX(at_paths(places.passes.system.model, expression))
         arguments = places.arguments(expression)
         symbols = [symbol for symbol, _, _ in arguments]
         shape, numbers = shape_of([expression], [time, *symbols])

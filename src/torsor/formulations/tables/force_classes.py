@@ -138,11 +138,12 @@ class ForceClass:
     """Forces between one or two bodies: wrenches on them, power and potential, as functions of motions and of data.
 
     fixed   for each end whether it is a ground
+    moves   for each end whether it is a ground that moves
     """
 
     along_joint = False
 
-    def __init__(self, example, parts, numbers, fixed):
+    def __init__(self, example, parts, numbers, fixed, moves):
         column, self.c, self.data = fold_constants(np.asarray(numbers, float))
         self.ends = [Moving() for _ in fixed]
         inputs = ca.SX.sym("inputs", len(parts.inputs))
@@ -151,6 +152,7 @@ class ForceClass:
         U = ca.SX(0) if law.potential is None else law.potential
         wrenches = {id(end): -gradient(U, end).T for end in free}
         power = ca.jacobian(U, time)
+        power += sum(ca.dot(gradient(U, end).T, velocities(end)) for end, carried in zip(self.ends, moves) if carried)
         pairs = law.efforts + ([] if law.dissipation is None else [(None, law.dissipation)])
         for velocity, effort in pairs:
             for end in free:
@@ -167,7 +169,8 @@ class ForceClass:
             motions = [*motions, ca.SX(0, 1)]
             before = [*before, ca.SX(0, 1)]
             after = [*after, ca.SX(0, 1)]
-        results = [at_rest(x, self.ends, fixed) for x in (*after, total)]
+        still = [is_ground and not carried for is_ground, carried in zip(fixed, moves)]
+        results = [at_rest(x, self.ends, still) for x in (*after, total)]
         self.function = function("force", [time, *motions, self.c, inputs, *before, sums], results)
 
 
@@ -194,11 +197,12 @@ class JointForceClass:
         self.function = function("along", [time, q, v, self.c, inputs, before, sums], results)
 
 
-def classes_of_forces(forces, parts, ends):
+def classes_of_forces(forces, parts, ends, moving):
     """Classes of forces, the class of each force, and for each class the numbers of its forces, row by row.
 
     parts   of each force
     ends    numbers of the bodies or grounds between which each acts; both are NO_BODY if it acts along a joint
+    moving  for each ground whether it moves
     """
     key_numbers: dict = {}
     keys = {id(x.key): x.key for x in parts}  # equal keys are often one object
@@ -208,7 +212,10 @@ def classes_of_forces(forces, parts, ends):
     numbers_of_classes: list = []
     kinds = np.zeros(len(forces), int)
     no_numbers = np.zeros((len(own), 0))
-    for group in group_rows(np.column_stack([own, ends < 0, ends == NO_BODY]), no_numbers)[1] if len(own) else []:
+    grounds = (ends < 0) & (ends != NO_BODY)
+    carried = grounds & (np.append(moving, 0)[np.where(grounds, -1 - ends, -1)] > 0)
+    key = np.column_stack([own, ends < 0, ends == NO_BODY, carried])
+    for group in group_rows(key, no_numbers)[1] if len(own) else []:
         numbers = rows_of([parts[k] for k in group.tolist()])
         which, members = group_rows(np.zeros((len(group), 1), int), numbers)
         kinds[group] = len(classes) + which
@@ -216,8 +223,9 @@ def classes_of_forces(forces, parts, ends):
             example = group[m[0]]
             rows = numbers[m]
             fixed = tuple((ends[example] < 0)[ends[example] != NO_BODY].tolist())
+            moves = tuple(carried[example][ends[example] != NO_BODY].tolist())
             arguments = forces[example], parts[example], rows
-            classes.append(ForceClass(*arguments, fixed) if fixed else JointForceClass(*arguments))
+            classes.append(ForceClass(*arguments, fixed, moves) if fixed else JointForceClass(*arguments))
             numbers_of_classes.append(rows)
     return classes, kinds, numbers_of_classes
 

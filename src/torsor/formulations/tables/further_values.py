@@ -5,6 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from .group_schedule import call_in_blocks
+from .moving_grounds import moving_ends
 from .stated_rows import StatedRows
 from .tree_schedule import allocate_blocks
 
@@ -52,19 +53,22 @@ class FurtherValues:
     def _places_of_all(self, level):
         """`_places` of every constraint."""
         system = self.system
-        return [self._places(trace, memories, level) for trace, memories in zip(system.traces, system.switches)]
+        moving = moving_ends(system).any(axis=1).tolist()
+        every = zip(system.traces, system.switches, moving)
+        return [self._places(trace, memories, level, m) for trace, memories, m in every]
 
-    def _places(self, trace, memories, level):
+    def _places(self, trace, memories, level, moving):
         """Vector and offset of each value in the equations of a constraint, in the order of the class.
 
         memories   that are all 1 while the constraint holds
+        moving     True if an end is a moving ground
         level      offset of the number that says whether rows at velocity level are active
         """
         passes = self.passes
         last = [passes.input_place(memory.symbol) for memory in memories]
         last += [] if trace.holonomic else [("constants", level)]
         if not isinstance(trace, StatedRows):
-            return last
+            return [("t", 0), *last] if moving else last
         places: list = [("t", 0), *map(passes.input_place, trace.inputs)]
         for joint in trace.joints:
             link = self.system.link_in_rn(joint)

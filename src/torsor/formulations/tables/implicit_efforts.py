@@ -21,7 +21,9 @@ from ..algebra.lie_derivative import split_linear_angular, velocities
 from .expression_passes import MULTIPLIER, REACTION, MotionPlaces, is_motion
 from .force_classes import BODIES, Law, classes_of_forces, parts_of_expressions
 from .join_classes import SIX
+from .moving_grounds import moving_grounds
 from .recursion_classes import function
+from .row_classes import at_rest
 from .shared_values import add_shared_expressions
 from .tree_schedule import allocate_blocks, running_sums
 
@@ -92,7 +94,9 @@ def classes_of_efforts(system):
     kinds = np.full(len(system.efforts), -1)
     chosen = [k for k, effort in enumerate(system.efforts) if effort.joint is None]
     forces, parts = [system.frictions[k] for k in chosen], [system.efforts[k].parts for k in chosen]
-    classes, kinds[chosen], numbers = classes_of_forces(forces, parts, system.ends.efforts[chosen])
+    classes, kinds[chosen], numbers = classes_of_forces(
+        forces, parts, system.ends.efforts[chosen], moving_grounds(system)
+    )
     return classes, kinds, numbers
 
 
@@ -251,10 +255,11 @@ def _along_joint(rows, slope):
     y = ca.SX.sym("y", slope.shape[0])
     sums = ca.SX.sym("sums", 2)
     u = slope @ rows.rates
+    carried = at_rest(u, rows.ends, [not is_ground for is_ground in rows.fixed])  # by moving grounds
     before = [ca.SX.sym("before", 0 if is_ground else SIX) for is_ground in rows.fixed]
     after = [
         b if is_ground else b + ca.jacobian(u, velocities(end)).T @ y
         for b, end, is_ground in zip(before, rows.ends, rows.fixed)
     ]
     arguments = [*(end.motion for end in rows.ends), rows.c, y, *before, sums]
-    return function("along_joint", arguments, [*after, sums + ca.vertcat(ca.dot(u, y), 0)])
+    return function("along_joint", arguments, [*after, sums + ca.vertcat(ca.dot(u - carried, y), 0)])

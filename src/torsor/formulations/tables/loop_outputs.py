@@ -101,8 +101,8 @@ class LoopOutputs:
         first = np.array([first_coordinate[id(c)] for c in loops])
         results = [offsets[name] + first for name in ("coordinate", "rate", "coordinate_acceleration")]
         angles = np.array([self.kernels.angle_offsets[k] for k in chosen])
-        vectors = ["memory", "memory", "constants", "p", *[self.row] * 7]
-        arguments = [*self.ends[own].T, self.frames[own], angles, *accelerations]
+        vectors = ["t", "memory", "memory", "constants", "p", *[self.row] * 7]
+        arguments = [np.zeros(len(own), int), *self.ends[own].T, self.frames[own], angles, *accelerations]
         s.call([_joint_motion(c) for c in classes], vectors, kinds[own], [*arguments, *results])
 
 
@@ -124,12 +124,22 @@ def _joint_motion(rows):
     """The function of the coordinates of a joint, its velocities and their rates."""
     free = [end for end, J in zip(rows.ends, rows.G) if J is not None]
     accelerations = [[ca.SX.sym("a", 0 if J is None else 3) for _ in range(2)] for J in rows.G]
-    total = rate(rows.rates, free) if rows.rates.shape[0] else rows.rates
+    total = _rate_of_rates(rows, free) if rows.rates.shape[0] else rows.rates
     for end, J, a in zip(rows.ends, rows.G, accelerations):
         if J is not None:
             total += ca.jacobian(rows.rates, velocities(end)) @ stack_linear_angular(*a)
-    inputs = [*(x.motion for x in rows.ends), rows.c, rows.turn, *accelerations[0], *accelerations[1]]
+    inputs = [time, *(x.motion for x in rows.ends), rows.c, rows.turn, *accelerations[0], *accelerations[1]]
     return function("motion", inputs, [rows.coordinates, rows.rates, total])
+
+
+def _rate_of_rates(rows, free):
+    """Time derivative of the rates of a joint at constant velocities of its bodies; moving grounds follow their paths."""
+    total = rate(rows.rates, free)
+    for end, ground in zip(rows.ends, rows.moving):
+        if ground is not None:
+            motion = ca.vertcat(*[ca.vec(ca.densify(x)) for x in ground.motion()])
+            total += ca.jacobian(rows.rates, end.motion) @ ca.jacobian(motion, time)
+    return total
 
 
 def add_row_accelerations(outputs, constraints, vector, targets):

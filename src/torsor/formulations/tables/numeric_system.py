@@ -18,6 +18,7 @@ from .expression_shapes import shape_of
 from .force_classes import Law, classes_of_forces, parts_of_expressions
 from .implicit_efforts import classes_of_efforts, effort_of
 from .join_classes import JoinClass
+from .moving_grounds import moving_ends, moving_grounds
 from .numeric_tree import NO_BODY, Ends, NumericTree, OutputElements
 from .recursion_classes import AlignedLinks, clear_rounding, group_rows
 from .row_classes import AXES_END, RowClass, connections_among, frames_of, has_rows
@@ -242,8 +243,9 @@ class NumericSystem:
         """Classes of constraint rows, and the class of each constraint."""
         shapes, own, _ = self.shapes
         fixed = self.ends_of_constraints < 0
+        moving = moving_ends(self)
         switches = np.array([len(memories) for memories in self.switches], int)
-        kinds, members = group_rows(np.column_stack([own, fixed, switches]), self.frames)
+        kinds, members = group_rows(np.column_stack([own, fixed, switches, moving]), self.frames)
         classes: list[Any] = []
         for m in members:
             example = m[0]
@@ -253,7 +255,8 @@ class NumericSystem:
                 classes.append(StatedRowClass(constraint, trace, ends, numbers, int(switches[example])))
             else:
                 shape, holonomic = shapes[own[example]]
-                classes.append(RowClass(constraint, ends, numbers, shape, holonomic, int(switches[example])))
+                paths = tuple(self.grounds[k - 1] if k else None for k in moving[example].tolist())
+                classes.append(RowClass(constraint, ends, numbers, shape, holonomic, int(switches[example]), paths))
         return classes, kinds
 
     @cached_property
@@ -339,7 +342,7 @@ class NumericSystem:
     def force_classes(self):
         """Classes of forces, the class of each force, and for each class the numbers of its forces, row by row."""
         ends = np.where(self.links_of_forces[:, None] >= 0, NO_BODY, self.ends_of_forces)
-        return classes_of_forces(self.forces, self.parts, ends)
+        return classes_of_forces(self.forces, self.parts, ends, moving_grounds(self))
 
     # dry friction
 

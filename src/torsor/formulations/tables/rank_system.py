@@ -23,7 +23,7 @@ class Cut(NamedTuple):
     rank, ranks   index of this rank, and number of ranks
     known         number of bodies whose motion all ranks compute: the first ones
     massive       bodies whose mass belongs to this rank or to the trunk
-    own           which bodies, loops, forces and efforts belong to this rank
+    own           which bodies, constraints, loops, forces and efforts belong to this rank
     counted       bodies whose energies this rank sums up: its own, and on rank 0 also those of the trunk
     touched       for each rank: known bodies that belong to it or are parents of other bodies of its share
     joins         number of joins of this rank: the first ones
@@ -50,9 +50,10 @@ class Cut(NamedTuple):
 
 
 class Owned(NamedTuple):
-    """For each body, loop, force and effort of dry friction whether it belongs to this rank."""
+    """For each body, constraint, loop, force and effort of dry friction whether it belongs to this rank."""
 
     bodies: np.ndarray
+    constraints: np.ndarray
     loops: np.ndarray
     forces: np.ndarray
     efforts: np.ndarray
@@ -127,6 +128,7 @@ class PartSystem(NumericSystem):
         owners = shares.bodies[self.links_of_whole]
         own = Owned(
             owners == rank,
+            shares.constraints[self.rows_of_whole] == rank,
             shares.constraints[self.rows_of_whole[self.first_loop :]] == rank,
             shares.forces[self.forces_of_whole] == rank,
             self.owners_of_efforts == rank,

@@ -13,7 +13,7 @@ from ...elements import quantity
 from ...joints.base import MOTIONS
 from ...lie import pose_stacks
 from ..algebra.lie_derivative import rate, split_linear_angular, velocities
-from .recursion_classes import fold_constants
+from .recursion_classes import fold_constants, function
 
 MOTION_SIZE = 18  # numbers of a motion
 
@@ -67,6 +67,7 @@ class RowClass:
     """The rows of a class of connections, as functions of the motions of their two ends and of data.
 
     fixed   for each end whether it is a ground; its block of G is None
+    moving  for each end the ground that it is if that moves, else None; its motion is a function of time
     size    number of rows
     g, psi, gamma        residuals at position and velocity level, and right-hand side of G v̇ = γ
     G                    Jacobian with respect to the velocities of each end: two blocks
@@ -81,12 +82,14 @@ class RowClass:
     """
 
     further = ca.SX(0, 1)
+    moving: Any = (None, None)
     switch: Any = None
     active: Any = None
     connects = True
 
-    def __init__(self, example: Any, fixed, numbers, shape, holonomic=True, switches=0):
+    def __init__(self, example: Any, fixed, numbers, shape, holonomic=True, switches=0, moving=(None, None)):
         self.fixed = fixed
+        self.moving = moving
         column, self.c, self.data = fold_constants(numbers)
         self.ends = [Moving(), Moving()]
         self.frames = split_frames(column)
@@ -101,8 +104,12 @@ class RowClass:
         if example.anchored:
             axes = ca.reshape(column[FRAMES_END:AXES_END], 3, 3)
             rows = ca.vertcat(ca.sparsify(axes).T @ rows[:3], rows[3:])
-        self._derive(rows, holonomic, switches)
-        self.rates = at_rest(self.rates, self.ends, fixed)
+        t = ca.SX.sym("t", 1 if any(moving) else 0)
+        self.further = t
+        self._derive(self._along_paths(rows), holonomic, switches)
+        self.rates = at_rest(self.rates, self.ends, [f and not m for f, m in zip(fixed, moving)])
+        if any(moving):
+            self._replace_time(t)
 
     def _derive(self, rows, holonomic, switches, in_state=()):
         """Set the rows at all levels.
@@ -123,6 +130,23 @@ class RowClass:
         ]
         self.gamma = -at_rest(_rate(self.psi, free, in_state), self.ends, self.fixed)
         self.imposed = at_rest(self.psi, self.ends, (True, True))
+
+    def _along_paths(self, rows):
+        """Rows with the motions of moving grounds as functions of time."""
+        for end, ground in zip(self.ends, self.moving):
+            if ground is not None:
+                motion = ca.vertcat(*[ca.vec(ca.densify(x)) for x in ground.motion()])
+                rows = ca.substitute(rows, end.motion, motion)
+        return rows
+
+    def _replace_time(self, t):
+        """Replace time by an entry of `further` in all expressions."""
+
+        def replaced(x):
+            return None if x is None else ca.substitute(x, quantity.time, t)
+
+        self.g, self.psi, self.gamma, self.imposed = map(replaced, (self.g, self.psi, self.gamma, self.imposed))
+        self.G = [replaced(J) for J in self.G]
 
     def _add_switches(self, count):
         """Set `switch` and `active`: products of the last entries of `further`."""
@@ -175,3 +199,29 @@ def has_rows(constraint):
     """True if a constraint has rows; connections of one kind share the traced answer."""
     trace = constraint.trace()
     return bool(trace.directions if trace else constraint.directions())
+
+
+def angles_of_class(rows, column):
+    """The function of the angular entries of a column of a class of rows."""
+    inputs = [*(end.motion for end in rows.ends), rows.c, rows.turn]
+    return function("angles", inputs, [ca.vertcat(*[column[k] for k in rows.angular], ca.SX(0, 1))])
+
+
+def carried_power(rows):
+    """The function that subtracts the power of forces along a joint on a moving ground from a sum."""
+    tau = ca.SX.sym("tau", rows.rates.shape[0])
+    sums = ca.SX.sym("sums", 2)
+    carried = at_rest(rows.rates, rows.ends, [not is_ground for is_ground in rows.fixed])
+    inputs = [*(end.motion for end in rows.ends), rows.c, tau, sums]
+    return function("carried_power", inputs, [sums - ca.vertcat(ca.dot(tau, carried), 0)])
+
+
+def joint_wrenches(rows):
+    """The function that adds the wrenches of forces along the coordinates of a joint on both ends: (∂q̇/∂V)ᵀ τ."""
+    tau = ca.SX.sym("tau", rows.rates.shape[0])
+    before = [ca.SX.sym("before", 0 if is_ground else 6) for is_ground in rows.fixed]
+    after = [
+        b if is_ground else b + ca.jacobian(rows.rates, velocities(end)).T @ tau
+        for b, end, is_ground in zip(before, rows.ends, rows.fixed)
+    ]
+    return function("joint_wrenches", [*(end.motion for end in rows.ends), rows.c, tau, *before], after)

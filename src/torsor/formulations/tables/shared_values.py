@@ -11,6 +11,7 @@ import numpy as np
 
 from .expression_passes import Places, add_expressions
 from .group_schedule import call_in_blocks
+from .moving_grounds import at_paths
 
 
 class SharedValues:
@@ -57,8 +58,8 @@ class ReceivedPlaces(Places):
 
 def add_shared_expressions(schedule, expressions, places, vector, targets):
     """Append passes that compute scalar expressions and give their values to all ranks; arguments as those of `add_expressions`."""
-    expressions, targets = list(expressions), np.asarray(targets, int)
-    passes = places.passes
+    passes, targets = places.passes, np.asarray(targets, int)
+    expressions = [at_paths(passes.system.model, expression) for expression in expressions]
     cut = passes.system.cut
     if cut is None or not expressions:
         add_expressions(schedule, expressions, places, vector, targets)

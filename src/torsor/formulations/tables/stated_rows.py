@@ -159,10 +159,10 @@ def _are_supported(system, constraint, owners, inputs, joints):
 
 
 def _ends(model, places):
-    """The two ends of an equation, and further grounds; None if there are more than two moving bodies, or none."""
+    """The two ends of an equation, and further grounds at rest; None if there are more than two bodies, or none."""
     bodies = [x for x in places if not isinstance(x, Ground)]
-    grounds = [x for x in places if isinstance(x, Ground)]
-    if not bodies or len(bodies) > 2 or any(ground.moves for ground in grounds):
+    grounds = [x for x in places if isinstance(x, Ground) and not x.moves]
+    if not bodies or len(bodies) > 2:
         return None, []
     if len(bodies) == 2:
         return tuple(bodies), grounds
@@ -174,7 +174,9 @@ def _index(things, thing):
 
 
 def _place(element, ends, further):
-    """The place of a body or ground: among the ends, or among further grounds."""
+    """The place of a body or ground: among the ends, or among further grounds; of a moving ground the ground itself."""
+    if isinstance(element, Ground) and element.moves:
+        return "moving", element
     k = _index(ends, element)
     return ("ground", _index(further, element)) if k is None else ("end", k)
 
@@ -228,7 +230,11 @@ class StatedRowClass(RowClass):
             return ca.vertcat(ca.SX(0, 1), *[next(entries) for _ in range(count)])
 
         constants = ca.vertsplit(take(key.constants)) if key.constants else []
-        places = {"end": self.ends, "ground": [still_ground(take(POSE)) for _ in range(key.grounds)]}
+        places: dict = {
+            "moving": _Paths(),
+            "end": self.ends,
+            "ground": [still_ground(take(POSE)) for _ in range(key.grounds)],
+        }
         inputs = ca.SX.sym("inputs", key.inputs)
         joints = [self._joint(entry, places, take) for entry in key.joints]
 
@@ -257,21 +263,19 @@ class StatedRowClass(RowClass):
         _, coordinates, rates = entry.shape.instantiate(symbols, constants)
         return _JointSymbols(own if entry.in_state else coordinates, rates, own)
 
-    def _replace_time(self, t):
-        """Replace time by an entry of `further` in all expressions."""
-
-        def replaced(x):
-            return None if x is None else ca.substitute(x, quantity.time, t)
-
-        self.g, self.psi, self.gamma, self.imposed = map(replaced, (self.g, self.psi, self.gamma, self.imposed))
-        self.G = [replaced(J) for J in self.G]
-
     def _refuse_nonlinear_rates(self, constraint):
         """Raise an error if the equation is not linear in the velocities."""
         v = ca.vertcat(*[velocities(end) for end in self.ends])
         if any(J is not None and ca.depends_on(ca.vec(J), v) for J in self.G):
             level = "position" if self.holonomic else "velocity"
             raise ModelError(f"{constraint.owner}: a {level}-level constraint must be linear in the velocities")
+
+
+class _Paths:
+    """Motions of moving grounds as functions of time, by the ground."""
+
+    def __getitem__(self, ground):
+        return SimpleNamespace(**dict(zip(BODY_SIGNALS, ground.motion())))
 
 
 def still_ground(pose):

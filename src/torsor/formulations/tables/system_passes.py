@@ -9,7 +9,6 @@ from ...elements.quantity import time
 from ...lookup.pair_records import FACT_COUNT
 from ...model.body import Placed
 from ...model.include import owners_in
-from ..algebra.lie_derivative import velocities
 from ..pair_classes import data_of_group, facts_of_group, numbers_of_group, pair_classes
 from ..schedules.schedule import Constants, Schedule
 from .expression_passes import MotionPlaces
@@ -17,9 +16,9 @@ from .further_values import FurtherValues
 from .group_schedule import call_in_blocks
 from .join_classes import SIX
 from .link_classes import LINK, LinkClass, Motions
+from .moving_grounds import add_carried, add_motions
 from .numeric_tree import NO_BODY
-from .recursion_classes import function
-from .row_classes import MOTION_SIZE
+from .row_classes import MOTION_SIZE, angles_of_class, carried_power, joint_wrenches
 from .shared_values import add_shared_expressions
 from .tree_schedule import allocate_blocks, block_offsets, class_constants, constant_rows, running_sums
 
@@ -161,20 +160,17 @@ class Passes:
     # motion
 
     def motion(self, s, vector="x", offset=None):
-        """Append the motion of all links, bodies and grounds; joint velocities are read from `vector`, from `offset` on."""
+        """Append the motion of all links, bodies and grounds; joint velocities are read from `vector`, from `offset` on.
+
+        If an offset is given, they are those of a displacement, and moving grounds rest.
+        """
         system = self.system
         tree = self.tree
+        at_rest = offset is not None
         offset = self.layout.q if offset is None else offset
         link = allocate_blocks(s, np.full(self.n, LINK))
         body = allocate_blocks(s, np.full(self.n, MOTION_SIZE))
-        grounds = allocate_blocks(s, np.full(len(system.grounds), MOTION_SIZE))
-        roots = allocate_blocks(s, np.full(len(system.grounds), LINK))
-        x = ca.SX.sym("x", 3)
-        R = ca.SX.sym("R", 9)
-        rest = ca.SX.zeros(6)
-        ground = function("ground", [ca.vertcat(x, R)], [ca.vertcat(x, R, rest), ca.vertcat(R, x, rest)])
-        kinds = np.zeros(len(grounds), int)
-        s.call([ground], ["constants", "memory", "memory"], kinds, [self.ground_poses, grounds, roots])
+        grounds, roots = add_motions(s, self, at_rest)
         above = np.where(tree.parents >= 0, link[tree.parents], roots[system.ground_of_link])
         vectors = ["x", vector, "constants", "memory", "memory", "memory"]
         offsets = [self.q, offset + self.v, self.data, above, link, body]
@@ -210,7 +206,7 @@ class Passes:
             inputs = [self.system.parts[k].inputs for k in chosen.tolist()]
             of_forces = self.system.ends_of_forces[chosen], inputs, self.force_data[chosen], self._own_forces[chosen]
             self.add_forces(s, motion, functions, kinds, *of_forces, wrenches, sums, zeros)
-        self._apply_joint_forces(s, motion, along, wrenches, zeros)
+        self._apply_joint_forces(s, motion, along, wrenches, zeros, sums)
         for group, ends in zip(self.system.groups, self.system.ends.groups):
             self._apply_group(s, motion, group, ends, wrenches, sums)
         return wrenches, sums
@@ -302,7 +298,7 @@ class Passes:
             s.call(functions, vectors, kinds, [*inputs, before, total[0], after, total[1]])
         return zeros, np.where(np.bincount(links, minlength=self.n) > 0, forces, -1), sums
 
-    def _apply_joint_forces(self, s, motion, along, wrenches, zeros):
+    def _apply_joint_forces(self, s, motion, along, wrenches, zeros, sums):
         """Append the wrenches of forces along coordinates on the two bodies of their joints."""
         links = np.flatnonzero(along >= 0)
         if not len(links):
@@ -312,19 +308,39 @@ class Passes:
         motions, before, after = self.wrench_offsets(s, self.system.ends_of_constraints[own], motion, wrenches, zeros)
         vectors = ["memory", "memory", "constants", *["memory"] * 5]
         offsets = [*motions.T, self.frames[own], along[links], *before.T, *after.T]
-        s.call([_joint_wrenches(c) for c in classes], vectors, kinds[own], offsets)
+        s.call([joint_wrenches(c) for c in classes], vectors, kinds[own], offsets)
+        self._correct_power(s, motions, own, along[links], links, sums)
+
+    def _correct_power(self, s, motions, constraints, along, links, sums):
+        """Append the power of forces along joints of moving grounds on these, which is no power of the system."""
+        classes, kinds = self.system.rows
+        moving = np.array([any(c.moving) for c in classes], bool)[kinds[constraints]]
+        if not moving.any():
+            return
+        chosen = np.flatnonzero(moving)
+        cut = self.system.cut
+        own = cut.own.bodies[links[chosen]].astype(int) if cut else np.zeros(len(chosen), int)
+        total = running_sums(own, sums, allocate_blocks(s, np.full(len(chosen), 2)))
+        offsets = [*motions[chosen].T, self.frames[constraints[chosen]], along[chosen], *total]
+        vectors = ["memory", "memory", "constants", *["memory"] * 3]
+        s.call([carried_power(c) for c in classes], vectors, kinds[constraints[chosen]], offsets)
 
     # joints
 
-    def joint_accelerations(self, s, motion, accelerations, changes, vector, offset):
+    def joint_accelerations(self, s, motion, accelerations, changes, vector, offset, velocities=False):
         """Append v̇ of the joints from the accelerations of the bodies, written to `vector` from `offset` on.
 
-        changes   the accelerations are changes of velocity: without the terms that are quadratic in velocities
+        changes      the accelerations are changes of velocity: without the terms that are quadratic in velocities
+        velocities   True: they are velocities; those of moving grounds count
         """
-        zeros = s.reserve(SIX)
-        s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [zeros]])
+        moving = any(ground.moves for ground in self.system.grounds) and (velocities or not changes)
+        if moving:
+            roots = add_carried(s, self, velocities)[self.system.ground_of_link]
+        else:
+            roots = s.reserve(SIX)
+            s.call([ca.Function("none", [time], [ca.SX.zeros(SIX)])], ["t", "memory"], [0], [[0], [roots]])
         link = allocate_blocks(s, np.full(self.n, SIX))
-        parent = np.where(self.tree.parents >= 0, link[self.tree.parents], zeros)
+        parent = np.where(self.tree.parents >= 0, link[self.tree.parents], roots)
         vectors = ["x", motion.vector, "constants", *["memory"] * 5, vector]
         offsets = [
             self.q,
@@ -347,7 +363,7 @@ class Passes:
         of_bodies = allocate_blocks(s, np.full(self.n, SIX))
         every = np.arange(SIX * self.n)
         call_in_blocks(s, lambda x: x, ["V", "memory"], [every, of_bodies[0] + every])
-        self.joint_accelerations(s, motion, of_bodies, True, "w", 0)
+        self.joint_accelerations(s, motion, of_bodies, True, "w", 0, velocities=True)
         return s
 
     def counting(self, name, what):
@@ -361,7 +377,7 @@ class Passes:
             frames = self.frames[first:][chosen]
             classes, kinds = self.system.rows
             at = np.array([self.angle_offsets[k] for k in chosen.tolist()])
-            functions = [_angles(c, getattr(c, what)) for c in classes]
+            functions = [angles_of_class(c, getattr(c, what)) for c in classes]
             vectors = ["memory", "memory", "constants", "p", output]
             s.call(functions, vectors, kinds[first:][chosen], [*ends.T, frames, at, at - self.input_layout.count])
         return s
@@ -372,20 +388,3 @@ def input_place(inputs, layout, symbol):
     k = inputs.place(symbol)
     states = layout.states
     return ("x", layout.q + layout.v + 1 + states.index(k)) if k in states else ("p", k)
-
-
-def _angles(rows, column):
-    """The function of the angular entries of a column of a class of rows."""
-    inputs = [*(end.motion for end in rows.ends), rows.c, rows.turn]
-    return function("angles", inputs, [ca.vertcat(*[column[k] for k in rows.angular], ca.SX(0, 1))])
-
-
-def _joint_wrenches(rows):
-    """The function that adds the wrenches of forces along the coordinates of a joint on both ends: (∂q̇/∂V)ᵀ τ."""
-    tau = ca.SX.sym("tau", rows.rates.shape[0])
-    before = [ca.SX.sym("before", 0 if is_ground else SIX) for is_ground in rows.fixed]
-    after = [
-        b if is_ground else b + ca.jacobian(rows.rates, velocities(end)).T @ tau
-        for b, end, is_ground in zip(before, rows.ends, rows.fixed)
-    ]
-    return function("joint_wrenches", [*(end.motion for end in rows.ends), rows.c, tau, *before], after)

@@ -19,8 +19,9 @@ from .group_schedule import call_in_blocks
 from .implicit_efforts import EffortPasses
 from .join_classes import SIX, free_acceleration
 from .join_passes import JoinPasses
+from .moving_grounds import may_impose_motions
 from .recursion_classes import function
-from .shared_values import share_rows
+from .shared_values import SharedValues, share_rows
 from .tree_schedule import allocate_blocks, block_indices
 
 
@@ -137,21 +138,35 @@ class SystemKernels(JoinPasses):
 
         multipliers   offsets of the multipliers of every constraint
         power         offset of a power to which theirs is added
-        Returns the offset of the sum.
+        Returns the offset of the sum; ranks send each other the power of the constraints of each.
         """
         classes, kinds = self.system.rows
         imposed = np.array([not c.imposed.is_zero() for c in classes], bool)
         chosen = np.flatnonzero(imposed[kinds]) if len(classes) else np.zeros(0, int)
-        if not len(chosen):
+        own = self.cut.own.constraints[chosen] if self.cut else np.zeros(len(chosen), bool)
+        functions = [_imposed_power(c) for c, some in zip(classes, imposed) if some]
+        further = self.further.copy(s) if len(chosen) else np.zeros(0, int)
+
+        def add(constraints, power):
+            if not len(constraints):
+                return power
+            after = s.reserve(len(constraints)) + np.arange(len(constraints))
+            before = np.concatenate([[power], after[:-1]])
+            vectors = ["memory", "memory", "constants", *["memory"] * 4]
+            inputs = [*self.end_motions(motion)[constraints].T, self.frames[constraints], further[constraints]]
+            offsets = [*inputs, multipliers[constraints], before, after]
+            s.call(functions, vectors, (np.cumsum(imposed) - 1)[kinds[constraints]], offsets)
+            return after[-1]
+
+        power = add(chosen[~own], power)
+        if not (self.cut and may_impose_motions(self.system.whole)):
             return power
-        after = s.reserve(len(chosen)) + np.arange(len(chosen))
-        before = np.concatenate([[power], after[:-1]])
-        functions = [_imposed_power(c) for c, own in zip(classes, imposed) if own]
-        vectors = ["memory", "memory", "constants", *["memory"] * 4]
-        inputs = [*self.end_motions(motion)[chosen].T, self.frames[chosen], self.further.copy(s)[chosen]]
-        offsets = [*inputs, multipliers[chosen], before, after]
-        s.call(functions, vectors, (np.cumsum(imposed) - 1)[kinds[chosen]], offsets)
-        return after[-1]
+        zero = s.reserve(1)
+        s.call([ca.Function("zero", [time], [ca.SX(0)])], ["t", "memory"], [0], [[0], [zero]])
+        of_ranks = SharedValues(s, self.cut, np.arange(self.cut.ranks))
+        of_ranks.copy_own("memory", np.full(self.cut.ranks, add(chosen[own], zero)))
+        of_ranks.send()
+        return self.combine(s, power, of_ranks.at)
 
     def write_loop_rows(self, s, offsets, vector):
         """Append a copy of the rows of all loops to a vector; offsets: of the rows of every constraint."""

@@ -24,6 +24,7 @@ from ..schedules.schedule import Schedule
 from .expression_passes import OUTPUT_SIZES, OutputPlaces, add_expressions
 from .group_schedule import call_in_blocks
 from .loop_outputs import LoopOutputs
+from .moving_grounds import add_output_motions
 from .recursion_classes import ARMATURE_END, fold_constants, function, link_from_numbers, split_column
 from .tree_schedule import allocate_blocks, block_offsets, child_sum_offsets
 
@@ -144,7 +145,9 @@ class Outputs:
         after = np.where(counts, before + 2, s.reserve(2))
         self.sums += 2 * np.count_nonzero(counts)
         parent = np.where(
-            tree.parents >= 0, self.motion[tree.parents], self._ground_motions()[self.system.ground_of_link]
+            tree.parents >= 0,
+            self.motion[tree.parents],
+            add_output_motions(s, self.kernels, self.gravity, sum(MOTION))[self.system.ground_of_link],
         )
         index = {id(body): k for k, body in enumerate(self.system.shown.bodies)}
         body = np.array([index[id(b)] for b in tree.bodies])
@@ -154,18 +157,6 @@ class Outputs:
             self.motion, self.wrench, after, *(self.offsets[name] + size * body for name, size in OUTPUT_SIZES.items()),
         ]  # fmt: skip
         s.call([c.outward for c in self.classes], vectors, self.kinds, offsets)
-
-    def _ground_motions(self):
-        """Append the motions of the grounds and return their offsets."""
-        s = self.schedule
-        count = len(self.system.still)
-        pose = ca.SX.sym("pose", 12)
-        x, R = split_column(pose, (3, 9))
-        acceleration = -(ca.reshape(R, 3, 3).T @ ca.SX(self.gravity))
-        ground = function("root", [pose], [ca.vertcat(R, x, ca.SX.zeros(9), acceleration)])
-        offsets = allocate_blocks(s, np.full(count, sum(MOTION)))
-        s.call([ground], ["constants", "memory"], np.zeros(count, int), [self.kernels.ground_poses, offsets])
-        return offsets
 
     def _inward(self):
         """Append the wrenches that the joints transmit."""
