@@ -97,6 +97,10 @@ class Buoyancy(Force):
         except Exception:  # of numbers of any kind
             raise ModelError(f"{self.owner}: kinds, sizes and places are {WORKED_OUT}") from None
 
+    @property
+    def own_code(self) -> bool:
+        return True  # the kinds of its shapes decide about its operations
+
     def drawn_details(self) -> dict[str, Any]:
         g = self.world.start_rotation @ quantity.vector(self.gravity, "gravity", self.owner)
         return {"body": self.body, "up": -g, "level": self.level}

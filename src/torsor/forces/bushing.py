@@ -80,6 +80,10 @@ class Bushing(Force):
             return quantity.scalar(given, what, self.owner) * ca.SX.eye(6)
         raise ModelError(f"{self.owner}: {what} must be six numbers or a 6x6 matrix, got {quantity.show(given)}")
 
+    @property
+    def own_code(self) -> bool:
+        return True  # its stiffness may be one number, six or a matrix
+
     def drawn_at(self) -> list[tuple[Any, Any]]:
         return list(zip((self.first, self.second), self.placed))
 

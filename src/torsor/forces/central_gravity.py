@@ -47,6 +47,10 @@ class CentralGravity(Force):
         check_numbers(self, not_negative=("parameter",))
         return self
 
+    @property
+    def own_code(self) -> bool:
+        return True  # mass and inertia of the body are in it
+
     def potential(self) -> ca.SX | None:
         mu = quantity.scalar(self.parameter, "parameter", self.owner)
         x = self.second.position - self.first.position

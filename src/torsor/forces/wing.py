@@ -68,6 +68,10 @@ class Wing(Force):
                 fill_in(self, **{what: quantity.scalar(given(self.angle), what, self.owner)})
         return self
 
+    @property
+    def own_code(self) -> bool:
+        return True  # the way of its body at the start is in it
+
     def drawn_at(self) -> list[tuple[Any, Any]]:
         return [(self.body, self.arm)]
 
