@@ -19,11 +19,18 @@ from ..events.controller import Controller
 from ..fmus.fmu import refuse_fmus
 from ..methods.integrators.tableaus import Tableau
 from ..model.model import Model
-from ..prepare.prepare import changes_structure
 from ..registry import lookup, registered
 from .build_binaries import build, chosen_platforms
 from .equations_in_c import equations_header, kernels_header
-from .fmu_variables import Variables, dependent_references, output_variables, parameter_variables, state_variables
+from .events_in_c import loops_header
+from .fmu_variables import (
+    Variables,
+    dependent_references,
+    indicator_variables,
+    output_variables,
+    parameter_variables,
+    state_variables,
+)
 from .model_description import Header, model_description
 from .model_equations import (
     dependency_pattern,
@@ -35,7 +42,7 @@ from .model_equations import (
 
 VERSIONS = ("3.0", "2.0")
 C_CODE = Path(__file__).parent / "c_code"
-COMMON_FILES = ("model.h", "model.c", "fmu.h", "fmu.c")
+COMMON_FILES = ("model.h", "model.c", "events.c", "fmu.h", "fmu.c")
 LAYER = {"2.0": ("fmi2.c", "fmi2_types.h"), "3.0": ("fmi3.c",)}
 DATE = (1980, 1, 1, 0, 0, 0)  # of the files in the archive: equal models give equal bytes
 BUILD_DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
@@ -114,18 +121,18 @@ def fmu_files(
     tableau = _tableau(method)
     signals = _expressions(outputs)
     model.seal()
-    equations = derive_equations(model, formulation, parameters, signals, until)
+    equations = derive_equations(model, formulation, parameters, signals, until, step, method)
     variables = _variables(model, equations, inputs, list(outputs) if isinstance(outputs, Mapping) else outputs)
     rows = [v.place for v in variables.outputs]
-    chosen = select_outputs(equations.kernels, rows)
-    evaluation = whole_evaluation(equations, chosen)
+    chosen = [select_outputs(kernels, rows) for kernels in equations.structures]
+    evaluations = [whole_evaluation(equations, k, y) for k, y in zip(equations.structures, chosen)]
     places = [v.place for v in variables.parameters]
-    pattern = dependency_pattern(equations, evaluation, places, len(rows))
+    pattern = dependency_pattern(equations, evaluations[0], places, len(rows))
     first = 1 + len(places)
     knowns = [*range(1, first), *range(first, first + len(variables.states))]
     variables.dependencies = dependent_references(variables, pattern, knowns)
-    direction = direction_kernel(evaluation) if derivatives else None
-    kernels = kernels_header(equations, variables, tableau, chosen, direction)
+    directions = [direction_kernel(x) for x in evaluations] if derivatives else []
+    kernels = kernels_header(equations, variables, tableau, chosen, directions)
     identifier = _identifier(file)
     header = equations_header(equations, variables, tableau, step, "", bool(derivatives))
     token = _token(version, identifier, header, kernels, [v.name for v in variables.all])
@@ -135,6 +142,8 @@ def fmu_files(
     files = {"modelDescription.xml": model_description(version, about, variables)}
     files |= {f"sources/{name}": (C_CODE / name).read_bytes() for name in (*COMMON_FILES, *LAYER[version])}
     files |= {"sources/equations.h": header.encode(), "sources/kernels.h": kernels.encode()}
+    if equations.events is not None:
+        files["sources/loops.h"] = loops_header(equations.events).encode()
     if version == "3.0":
         files["sources/buildDescription.xml"] = BUILD_DESCRIPTION.format(identifier).encode()
     return files
@@ -144,7 +153,8 @@ def _variables(model, equations, inputs, outputs):
     system = equations.system
     parameters = parameter_variables(model, system.p, inputs, equations.fixed)
     states, derivatives = state_variables(system, equations.added, equations.x)
-    variables = Variables(parameters, states, derivatives, output_variables(system, outputs))
+    indicators = indicator_variables([] if equations.events is None else equations.events.names)
+    variables = Variables(parameters, states, derivatives, output_variables(system, outputs), indicators)
     variables.check_names(model.owner)
     return variables
 
@@ -160,9 +170,6 @@ def refuse_unsupported(model: Any) -> None:
                 "as expressions, or leave it out and make what it sets inputs of the FMU"
             )
     refuse_fmus(model, "export_fmu")
-    if changes_structure(model):
-        named = [e.owner for e in model.events[:1]] or [e.owner for e in model.switched_elements[:1]]
-        raise ModelError(f"export_fmu: {model.owner} has events ({named[0]}), which FMUs do not support yet")
 
 
 def _expressions(outputs):

@@ -1,6 +1,6 @@
 """The variables of an FMU: names, units, start values, and the order of their value references.
 
-time, then parameters and inputs, continuous states u, their time derivatives, outputs                      (1)
+time, then parameters and inputs, continuous states u, their time derivatives, outputs, event indicators    (1)
 """
 
 import re
@@ -51,12 +51,13 @@ class Variables:
     states: list[Variable]
     derivatives: list[Variable]
     outputs: list[Variable]
+    indicators: list[Variable] = field(default_factory=list)
     dependencies: dict[str, list[int]] = field(default_factory=dict)  # name of an unknown → value references of knowns
     time: Variable = Variable("time", "independent", "s")
 
     @property
     def all(self) -> list[Variable]:
-        return [self.time, *self.parameters, *self.states, *self.derivatives, *self.outputs]
+        return [self.time, *self.parameters, *self.states, *self.derivatives, *self.outputs, *self.indicators]
 
     @property
     def references(self) -> dict[str, int]:
@@ -131,6 +132,15 @@ def state_variables(system: Any, added: list, x: np.ndarray) -> tuple[list[Varia
         rate = {"": "", "m": "m/s", "rad": "rad/s", "m/s": "m/s2", "rad/s": "rad/s2"}[unit]
         derivatives.append(Variable(f"der({label})", "local", rate, k, state=k))
     return states, derivatives
+
+
+def indicator_variables(names: list[str]) -> list[Variable]:
+    """The event indicators.
+
+    names   of the events
+    """
+    text = "positive until the event is due"
+    return [Variable(f"event.{fmi_name(name)}", "local", "", k, description=text) for k, name in enumerate(names)]
 
 
 def output_variables(system: Any, wanted: Any) -> list[Variable]:

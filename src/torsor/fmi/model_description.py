@@ -69,7 +69,7 @@ def _causality(v: Variable) -> dict:
 def _fmi2(header: Header, variables: Variables):
     root = ET.Element("fmiModelDescription", {
         "fmiVersion": "2.0", "modelName": header.name, "guid": header.token, "description": header.description,
-        "generationTool": header.tool, "variableNamingConvention": "structured", "numberOfEventIndicators": "0",
+        "generationTool": header.tool, "variableNamingConvention": "structured", "numberOfEventIndicators": str(len(variables.indicators)),
     })  # fmt: skip
     common = {"modelIdentifier": header.identifier, **ABILITIES_2, "providesDirectionalDerivative": header.derivatives}
     exchange = _add(root, "ModelExchange", **common, completedIntegratorStepNotNeeded=False)
@@ -81,7 +81,7 @@ def _fmi2(header: Header, variables: Variables):
     _add(root, "DefaultExperiment", startTime=0.0, stopTime=header.stop, stepSize=header.step)
     listed = _add(root, "ModelVariables")
     first_state = 1 + len(variables.parameters)
-    for k, v in enumerate(variables.all):
+    for k, v in enumerate(variables.all[: len(variables.all) - len(variables.indicators)]):
         entry = _add(
             listed, "ScalarVariable", name=v.name, valueReference=k, description=v.description or None, **_causality(v)
         )
@@ -122,6 +122,7 @@ class _FMI2:
     """Unknowns in groups, variables by their number, which starts at 1."""
 
     groups = ("Outputs", "Derivatives", "InitialUnknowns")
+    indicator = None  # indicators have no variables
 
     @staticmethod
     def add(structure, groups, kind, reference, dependencies):
@@ -135,6 +136,7 @@ class _FMI3:
     """Unknowns in one list, variables by their value reference."""
 
     groups = ("Output", "ContinuousStateDerivative", "InitialUnknown")
+    indicator = "EventIndicator"
 
     @staticmethod
     def add(structure, groups, kind, reference, dependencies):
@@ -155,3 +157,5 @@ def _structure(structure, variables, style):
             style.add(structure, groups, kind, references[v.name], known)
     for v in (*variables.outputs, *variables.derivatives):
         style.add(structure, groups, initial, references[v.name], None)
+    for v in variables.indicators if style.indicator else ():
+        style.add(structure, groups, style.indicator, references[v.name], None)

@@ -16,8 +16,10 @@ import numpy as np
 from ..checks.table_breakpoints import breakpoints_of
 from ..errors import OptionError
 from ..prepare.auto_formulation import choose_and_prepare
+from ..prepare.prepare import changes_structure
 from ..prepare.state_space import kernels_of
 from ..registry import lookup
+from .event_run import EventRun, derive_event_run
 
 RETURN_RATE = 5.0  # κ / rate of the motion at the start
 KERNELS = ("factor", "rate", "retract", "advance", "differential", "positions", "velocities", "local", "outputs")
@@ -30,13 +32,19 @@ class ModelEquations:
 
     formulation: str
     system: Any
-    kernels: dict  # CasADi functions by name
+    structures: list  # CasADi functions by name, of each structure
     x: np.ndarray  # state at the start
     added: list  # place in x of each continuous state whose group is addition; -1 for the others
     return_rate: float  # κ
     until: float  # end of the default experiment [s]
     breakpoints: Any  # times at which steps end, and times at which the next ones begin
     fixed: frozenset  # names of parameters on which these times depend
+    events: EventRun | None = None  # of a model with events
+
+    @property
+    def kernels(self):
+        """The kernels of the first structure."""
+        return self.structures[0]
 
     @property
     def continuous(self):
@@ -45,29 +53,41 @@ class ModelEquations:
         return [k for k in range(self.system.state.algebra) if k != work]
 
 
-def derive_equations(model: Any, formulation: str, parameters: Any, signals: dict, until: float) -> ModelEquations:
+def derive_equations(
+    model: Any, formulation: str, parameters: Any, signals: dict, until: float, step: float, method: str
+) -> ModelEquations:
     """The kernels of a model, with a consistent start.
 
     until   end of the default experiment [s]: breakpoints over time are known up to there
     """
-    (key, _), system, _ = choose_and_prepare(model, formulation, parameters=parameters, signals=signals)
-    if system.through_tables:
-        raise OptionError(
-            f"export_fmu: {model.owner} is so large that it runs through tables, which FMUs do not support yet"
-        )
-    f = lookup("formulation", key)(model).with_choice(system.choice)
-    if f.conjugate:
-        raise OptionError(
-            f"export_fmu: formulation {key!r} has momenta as state, which FMUs do not support; take 'relative'"
-        )
-    kernels = kernels_of(f, "exp", False, dict(model.signals) | signals, needs=("local",))
+    events = None
+    if changes_structure(model):
+        events = derive_event_run(model, formulation, parameters, signals, until, step, method)
+        key, system, structures = events.formulation, events.system, events.structures
+        _refuse_momenta(lookup("formulation", key)(model))
+    else:
+        (key, _), system, _ = choose_and_prepare(model, formulation, parameters=parameters, signals=signals)
+        if system.through_tables:
+            raise OptionError(
+                f"export_fmu: {model.owner} is so large that it runs through tables, which FMUs do not support yet"
+            )
+        f = lookup("formulation", key)(model).with_choice(system.choice)
+        _refuse_momenta(f)
+        structures = [kernels_of(f, "exp", False, dict(model.signals) | signals, needs=("local",))]
     layout = system.state
     rates = np.abs(np.array(system.v) / np.where(np.array(system.linear, bool), system.length, 1.0))
     rate = max(system.scales["rate"], rates.max(initial=0.0), 1.0)
     x = layout.join_blocks(system.q, system.v, system.p)
-    added = _added_places(kernels, layout)
+    added = _added_places(structures[0], layout)
     times, fixed = _breakpoints(model, system, until)
-    return ModelEquations(key, system, kernels, x, added, RETURN_RATE * rate, until, times, fixed)
+    return ModelEquations(key, system, structures, x, added, RETURN_RATE * rate, until, times, fixed, events)
+
+
+def _refuse_momenta(f):
+    if f.conjugate:
+        raise OptionError(
+            f"export_fmu: formulation {f.key!r} has momenta as state, which FMUs do not support; take 'relative'"
+        )
 
 
 def _breakpoints(model, system, until):
@@ -113,19 +133,23 @@ def select_outputs(kernels: dict, rows: list) -> ca.Function:
     return ca.Function("outputs", given, [ca.densify(chosen)])
 
 
-def whole_evaluation(equations: ModelEquations, outputs: ca.Function) -> ca.Function:
-    """(1) as one function (t, reference, u, p) → (u̇, y), with u in the algebra."""
-    kernels, layout = equations.kernels, equations.system.state
+def whole_evaluation(equations: ModelEquations, kernels: dict, outputs: ca.Function) -> ca.Function:
+    """(1) as one function (t, reference, u, p) → (u̇, y), with u in the algebra.
+
+    kernels   those of a structure
+    """
+    layout = equations.system.state
     t, p = ca.SX.sym("t"), ca.SX.sym("p", max(layout.p, 1))
     reference, u = ca.SX.sym("reference", layout.x), ca.SX.sym("u", layout.algebra)
     inputs = p[: layout.p]
     raw = kernels["retract"](reference, u)
     x = raw
-    if equations.system.keep:
+    constrained = kernels["positions"].size_out(1)[0] > 1
+    if constrained:
         x, _ = kernels["positions"](t, x, inputs, kernels["factor"](t, x, inputs))
         x, _ = kernels["velocities"](t, x, inputs, kernels["factor"](t, x, inputs))
     rate, lam = kernels["rate"](t, x, inputs, kernels["factor"](t, x, inputs), ca.SX.zeros(4))
-    back = equations.return_rate * kernels["local"](raw, x) if equations.system.keep else 0
+    back = equations.return_rate * kernels["local"](raw, x) if constrained else 0
     k = kernels["differential"](u, rate + back)
     y = outputs(t, x, inputs, rate, lam)
     return ca.Function("evaluation", [t, reference, u, p], [k, y])

@@ -127,14 +127,23 @@ class Structures:
         return built
 
     def contact_library(self, structure):
-        """The kernel of the effect of impulses at contacts and friction elements. Structures with the same other rows share it."""
+        """The kernel of the effect of impulses at contacts and friction elements."""
+        return self.derivation.library(self.contact_choice(structure.choice), contact_kernels)
+
+    def contact_choice(self, choice):
+        """The choice of that kernel for a structure. Structures with the same other rows share it."""
         rows = numeric_formulation_of(self.derivation, self.system).rows
-        keep = tuple(k for k in structure.choice.keep if not rows[k].constraint.intermittent)
-        flagged = structure.choice.flagged
-        choice = replace(
-            structure.choice, keep=keep, released=(), dependent=(), metric="mass", needs=(), flagged=flagged
-        )
-        return self.derivation.library(choice, contact_kernels)
+        keep = tuple(k for k in choice.keep if not rows[k].constraint.intermittent)
+        return replace(choice, keep=keep, released=(), dependent=(), metric="mass", needs=(), flagged=choice.flagged)
+
+    def shared(self, t, q, p):
+        """The structures whose kernels serve every set of engaged constraints: one for independent rows, and if the formulation has
+        it one for rows that depend on each other. None if there are no such kernels."""
+        if not self._shares_kernels():
+            return None
+        dependent = self.derivation.cls.declares("switches") == "dependent"
+        found = [self._flagged(t, q, p, soft) for soft in ((False, True) if dependent else (False,))]
+        return None if None in found else found
 
     def key_of(self, p):
         """Key of the structure: the values in p that say which constraints are engaged."""

@@ -8,7 +8,10 @@ from ..kernels.schedule_functions.fixed_point import FIXED_POINT
 from ..kernels.schedule_functions.pair_search import SEARCH
 from ..methods.integrator import modules
 
-LOOPS = ("torsor.run.time_loop", "torsor.run.events.event_loop", "torsor.run.many.lane_loop", SEARCH, FIXED_POINT)
+LOOPS = (
+    "torsor.run.time_loop", "torsor.run.events.event_loop", "torsor.run.events.outside_steps", "torsor.run.many.lane_loop", SEARCH,
+    FIXED_POINT,
+)  # fmt: skip
 
 
 def ship():

@@ -212,8 +212,8 @@ EXPORT int fmi2GetDirectionalDerivative(void *instance, const unsigned *unknown,
 EXPORT int fmi2EnterEventMode(void *instance)
 {
   INSTANCE;
-  IN(CONTINUOUS | EVENTS, "fmi2EnterEventMode")
-  c->mode = EVENTS;
+  IN(CONTINUOUS | EVENT_MODE, "fmi2EnterEventMode")
+  c->mode = EVENT_MODE;
   return OK;
 }
 
@@ -222,9 +222,10 @@ EXPORT int fmi2NewDiscreteStates(void *instance, Fmi2EventInfo *info)
   INSTANCE;
   int status;
   double next = HUGE_VAL;
-  IN(EVENTS, "fmi2NewDiscreteStates")
+  IN(EVENT_MODE, "fmi2NewDiscreteStates")
   memset(info, 0, sizeof *info);
   status = fmu_update_discrete(c, &info->values_changed, &next, "fmi2NewDiscreteStates");
+  info->terminate = c->m.n.ended;
   info->next_event_defined = next < HUGE_VAL;
   info->next_event_time = info->next_event_defined ? next : 0.0;
   return status;
@@ -233,7 +234,7 @@ EXPORT int fmi2NewDiscreteStates(void *instance, Fmi2EventInfo *info)
 EXPORT int fmi2EnterContinuousTimeMode(void *instance)
 {
   INSTANCE;
-  IN(EVENTS, "fmi2EnterContinuousTimeMode")
+  IN(EVENT_MODE, "fmi2EnterContinuousTimeMode")
   c->mode = CONTINUOUS;
   return OK;
 }
@@ -250,7 +251,7 @@ EXPORT int fmi2CompletedIntegratorStep(void *instance, int no_way_back, int *eve
 EXPORT int fmi2SetTime(void *instance, double t)
 {
   INSTANCE;
-  IN(CONTINUOUS | EVENTS, "fmi2SetTime")
+  IN(CONTINUOUS | EVENT_MODE, "fmi2SetTime")
   return c->co_simulation ? fmu_report(c, ERROR, "fmi2SetTime", "it is for model exchange") : fmu_set_time(c, t, "fmi2SetTime");
 }
 
@@ -264,22 +265,21 @@ EXPORT int fmi2SetContinuousStates(void *instance, const double *u, size_t n)
 EXPORT int fmi2GetDerivatives(void *instance, double *k, size_t n)
 {
   INSTANCE;
-  IN(INITIALIZATION | EVENTS | CONTINUOUS, "fmi2GetDerivatives")
+  IN(INITIALIZATION | EVENT_MODE | CONTINUOUS, "fmi2GetDerivatives")
   return fmu_get_derivatives(c, k, n, "fmi2GetDerivatives");
 }
 
 EXPORT int fmi2GetEventIndicators(void *instance, double *z, size_t n)
 {
   INSTANCE;
-  (void)z;
-  IN(INITIALIZATION | EVENTS | CONTINUOUS, "fmi2GetEventIndicators")
-  return n == 0 ? OK : fmu_report(c, ERROR, "fmi2GetEventIndicators", "there are no event indicators");
+  IN(INITIALIZATION | EVENT_MODE | CONTINUOUS, "fmi2GetEventIndicators")
+  return fmu_get_indicators(c, z, n, "fmi2GetEventIndicators");
 }
 
 EXPORT int fmi2GetContinuousStates(void *instance, double *u, size_t n)
 {
   INSTANCE;
-  IN(INITIALIZATION | EVENTS | CONTINUOUS, "fmi2GetContinuousStates")
+  IN(INITIALIZATION | EVENT_MODE | CONTINUOUS, "fmi2GetContinuousStates")
   return fmu_get_states(c, u, n, "fmi2GetContinuousStates");
 }
 
@@ -311,9 +311,11 @@ EXPORT int fmi2GetRealOutputDerivatives(void *instance, const unsigned *vr, size
 EXPORT int fmi2DoStep(void *instance, double from, double length, int no_way_back)
 {
   INSTANCE;
+  int status;
   (void)no_way_back;
   IN(STEPPING, "fmi2DoStep")
-  return fmu_do_step(c, from, length, "fmi2DoStep");
+  status = fmu_do_step(c, from, length, "fmi2DoStep");
+  return status == OK && c->m.n.ended ? DISCARD : status; /* an event has ended the run: fmi2Terminated */
 }
 
 EXPORT int fmi2CancelStep(void *instance)
@@ -345,10 +347,11 @@ EXPORT int fmi2GetIntegerStatus(void *instance, int kind, int *value)
 
 EXPORT int fmi2GetBooleanStatus(void *instance, int kind, int *value)
 {
-  if (!instance) {
+  INSTANCE;
+  if (!c) {
     return ERROR;
   }
-  *value = 0;
+  *value = c->m.n.ended;
   return kind == 3 ? OK : DISCARD;
 }
 

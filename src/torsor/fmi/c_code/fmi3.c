@@ -354,15 +354,15 @@ EXPORT int fmi3GetAdjointDerivative(void *instance, const uint32_t *unknown, siz
 EXPORT int fmi3EvaluateDiscreteStates(void *instance)
 {
   INSTANCE;
-  IN(INITIALIZATION | EVENTS, "fmi3EvaluateDiscreteStates")
+  IN(INITIALIZATION | EVENT_MODE, "fmi3EvaluateDiscreteStates")
   return OK;
 }
 
 EXPORT int fmi3EnterEventMode(void *instance)
 {
   INSTANCE;
-  IN(CONTINUOUS | EVENTS, "fmi3EnterEventMode")
-  c->mode = EVENTS;
+  IN(CONTINUOUS | EVENT_MODE, "fmi3EnterEventMode")
+  c->mode = EVENT_MODE;
   return OK;
 }
 
@@ -372,9 +372,10 @@ EXPORT int fmi3UpdateDiscreteStates(void *instance, bool *again, bool *terminate
   INSTANCE;
   int changed = 0, status;
   double time = HUGE_VAL;
-  IN(EVENTS, "fmi3UpdateDiscreteStates")
+  IN(EVENT_MODE, "fmi3UpdateDiscreteStates")
   status = fmu_update_discrete(c, &changed, &time, "fmi3UpdateDiscreteStates");
-  *again = *terminate = *nominals = false;
+  *again = *nominals = false;
+  *terminate = c->m.n.ended != 0;
   *values = changed != 0;
   *defined = time < HUGE_VAL;
   *next = *defined ? time : 0.0;
@@ -384,7 +385,7 @@ EXPORT int fmi3UpdateDiscreteStates(void *instance, bool *again, bool *terminate
 EXPORT int fmi3EnterContinuousTimeMode(void *instance)
 {
   INSTANCE;
-  IN(EVENTS, "fmi3EnterContinuousTimeMode")
+  IN(EVENT_MODE, "fmi3EnterContinuousTimeMode")
   c->mode = CONTINUOUS;
   return OK;
 }
@@ -411,7 +412,7 @@ EXPORT int fmi3CompletedIntegratorStep(void *instance, bool no_way_back, bool *e
 EXPORT int fmi3SetTime(void *instance, double t)
 {
   INSTANCE;
-  IN(CONTINUOUS | EVENTS, "fmi3SetTime")
+  IN(CONTINUOUS | EVENT_MODE, "fmi3SetTime")
   return fmu_set_time(c, t, "fmi3SetTime");
 }
 
@@ -425,22 +426,21 @@ EXPORT int fmi3SetContinuousStates(void *instance, const double *u, size_t n)
 EXPORT int fmi3GetContinuousStateDerivatives(void *instance, double *k, size_t n)
 {
   INSTANCE;
-  IN(INITIALIZATION | EVENTS | CONTINUOUS, "fmi3GetContinuousStateDerivatives")
+  IN(INITIALIZATION | EVENT_MODE | CONTINUOUS, "fmi3GetContinuousStateDerivatives")
   return fmu_get_derivatives(c, k, n, "fmi3GetContinuousStateDerivatives");
 }
 
 EXPORT int fmi3GetEventIndicators(void *instance, double *z, size_t n)
 {
   INSTANCE;
-  (void)z;
-  IN(INITIALIZATION | EVENTS | CONTINUOUS, "fmi3GetEventIndicators")
-  return n == 0 ? OK : fmu_report(c, ERROR, "fmi3GetEventIndicators", "there are no event indicators");
+  IN(INITIALIZATION | EVENT_MODE | CONTINUOUS, "fmi3GetEventIndicators")
+  return fmu_get_indicators(c, z, n, "fmi3GetEventIndicators");
 }
 
 EXPORT int fmi3GetContinuousStates(void *instance, double *u, size_t n)
 {
   INSTANCE;
-  IN(INITIALIZATION | EVENTS | CONTINUOUS, "fmi3GetContinuousStates")
+  IN(INITIALIZATION | EVENT_MODE | CONTINUOUS, "fmi3GetContinuousStates")
   return fmu_get_states(c, u, n, "fmi3GetContinuousStates");
 }
 
@@ -459,7 +459,7 @@ EXPORT int fmi3GetNumberOfEventIndicators(void *instance, size_t *n)
 {
   INSTANCE;
   IN(ANY, "fmi3GetNumberOfEventIndicators")
-  *n = 0;
+  *n = NZ;
   return OK;
 }
 
@@ -479,7 +479,8 @@ EXPORT int fmi3DoStep(void *instance, double from, double length, bool no_way_ba
   (void)no_way_back;
   IN(STEPPING, "fmi3DoStep")
   status = fmu_do_step(c, from, length, "fmi3DoStep");
-  *events = *terminate = *early = false;
+  *events = *early = false;
+  *terminate = c->m.n.ended != 0;
   *last = c->m.n.t;
   return status;
 }

@@ -1,9 +1,9 @@
 /* Modes, variables by value reference, states of an FMU: what both versions of FMI share.
  *
- * Value references: time, then parameters and inputs, continuous states, their derivatives, outputs. */
+ * Value references: time, then parameters and inputs, continuous states, their derivatives, outputs, event indicators. */
 #include "fmu.h"
 
-enum { VR_P = 1, VR_U = VR_P + NU, VR_K = VR_U + NS, VR_Y = VR_K + NS, VR_END = VR_Y + NY };
+enum { VR_P = 1, VR_U = VR_P + NU, VR_K = VR_U + NS, VR_Y = VR_K + NS, VR_Z = VR_Y + NY, VR_END = VR_Z + NZ };
 
 int fmu_report(Fmu *c, int status, const char *where, const char *text)
 {
@@ -28,7 +28,7 @@ int fmu_allowed(Fmu *c, int modes, const char *where)
     snprintf(message, sizeof message, "%s must not be called now (%s)", where,
              c->mode == INSTANTIATED     ? "the instance is not initialised"
              : c->mode == INITIALIZATION ? "it is in initialization mode"
-             : c->mode == EVENTS         ? "it is in event mode"
+             : c->mode == EVENT_MODE         ? "it is in event mode"
              : c->mode == CONTINUOUS     ? "it is in continuous-time mode"
              : c->mode == STEPPING       ? "it is in step mode"
              : c->mode == TERMINATED     ? "it is terminated"
@@ -66,6 +66,28 @@ static int not_computed(Fmu *c, const char *where)
                     "the equations have no finite solution at this state, or the constraints cannot be satisfied");
 }
 
+/* What the events of the model complain about. */
+static int trouble(Fmu *c, const char *where)
+{
+  return fmu_report(c, ERROR, where, c->m.trouble ? c->m.trouble : "an event cannot be handled");
+}
+
+int fmu_get_indicators(Fmu *c, double *z, size_t n, const char *where)
+{
+  if (n != NZ) {
+    return fmu_report(c, ERROR, where, "wrong number of event indicators");
+  }
+#if EVENTS
+  if (model_locate(&c->m) != OK) {
+    return not_computed(c, where);
+  }
+  return events_indicate(&c->m, z) == OK ? OK : trouble(c, where);
+#else
+  (void)z;
+  return OK;
+#endif
+}
+
 int fmu_get(Fmu *c, const unsigned *vr, size_t n, double *values, const char *where)
 {
   double k[NS + 1];
@@ -93,6 +115,12 @@ int fmu_get(Fmu *c, const unsigned *vr, size_t n, double *values, const char *wh
       }
       have = 1;
       values[i] = k[v - VR_K];
+    } else if (v >= VR_Z) {
+      double z[NZ + 1];
+      if (fmu_get_indicators(c, z, NZ, where) != OK) {
+        return ERROR;
+      }
+      values[i] = z[v - VR_Z];
     } else {
       if (model_outputs(&c->m) != OK) {
         return not_computed(c, where);
@@ -155,11 +183,17 @@ int fmu_exit_initialization(Fmu *c, const char *where)
   if (model_count_turns(&c->m) != OK) {
     return fmu_report(c, ERROR, where, "the constraints cannot be satisfied with these start values and parameters");
   }
-  if (c->changed && NG > 0) {
+#if EVENTS
+  if (events_start(&c->m) != OK) {
+    return trouble(c, where);
+  }
+  c->changed = 1;
+#endif
+  if (c->changed && (NG > 0 || EVENTS)) {
     model_take_new_reference(&c->m);
   }
   c->changed = 0;
-  c->mode = c->co_simulation ? STEPPING : EVENTS;
+  c->mode = c->co_simulation ? STEPPING : EVENT_MODE;
   return OK;
 }
 
@@ -172,7 +206,13 @@ int fmu_do_step(Fmu *c, double from, double length, const char *where)
   if (gap > 1e-9 * (fabs(from) + length)) {
     return fmu_report(c, ERROR, where, "the communication point is not the present time of the model");
   }
+  if (c->m.n.ended) {
+    return fmu_report(c, ERROR, where, "an event of the model has ended the run");
+  }
   if (model_advance(&c->m, goal) != OK) {
+    if (c->m.trouble) {
+      return trouble(c, where);
+    }
     return fmu_report(c, ERROR, where, "the step has no finite result, or the constraints cannot be satisfied: take a shorter step");
   }
   return OK;
@@ -230,22 +270,38 @@ int fmu_get_derivatives(Fmu *c, double *k, size_t n, const char *where)
 
 int fmu_completed_step(Fmu *c, int *events, const char *where)
 {
+  int due = 0;
   if (model_count_turns(&c->m) != OK) {
     return fmu_report(c, ERROR, where, "the constraints cannot be satisfied at the end of this step");
   }
+#if EVENTS
+  if (events_accept_step(&c->m, &due) != OK) {
+    return trouble(c, where);
+  }
+#endif
   c->new_reference = model_needs_new_reference(&c->m);
-  *events = c->new_reference;
+  *events = c->new_reference || due;
   return OK;
 }
 
+/* What happens at an instant in model exchange. next: time of the next event that is known beforehand */
 int fmu_update_discrete(Fmu *c, int *values_changed, double *next, const char *where)
 {
+  int changed = 0;
   *values_changed = 0;
   *next = model_pass_breakpoint(&c->m);
   if (model_count_turns(&c->m) != OK) {
     return fmu_report(c, ERROR, where, "the constraints cannot be satisfied at this state");
   }
-  if (c->new_reference || c->changed) {
+#if EVENTS
+  if (!c->m.n.ended && events_happen(&c->m, &changed) != OK) {
+    return trouble(c, where);
+  }
+  if (events_next_tick(&c->m) < *next) {
+    *next = events_next_tick(&c->m);
+  }
+#endif
+  if (c->new_reference || c->changed || changed) {
     model_take_new_reference(&c->m);
     *values_changed = 1;
   }
@@ -346,6 +402,9 @@ int fmu_save(Fmu *c, void **state, void *(*allocate)(size_t, size_t), const char
   }
   saved->size = sizeof *saved;
   saved->n = c->m.n;
+#if EVENTS
+  events_set_addresses(&saved->n, 0);
+#endif
   *state = saved;
   return OK;
 }
@@ -357,6 +416,9 @@ int fmu_restore(Fmu *c, const void *state, const char *where)
     return fmu_report(c, ERROR, where, "this is no state of this FMU");
   }
   c->m.n = saved->n;
+#if EVENTS
+  events_set_addresses(&c->m.n, 1);
+#endif
   memset(c->m.delta, 0, sizeof c->m.delta);
   model_forget(&c->m, !c->co_simulation);
   return OK;

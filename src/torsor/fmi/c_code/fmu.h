@@ -16,12 +16,12 @@
 enum {
   INSTANTIATED = 1,
   INITIALIZATION = 2,
-  EVENTS = 4,
+  EVENT_MODE = 4,
   CONTINUOUS = 8,
   STEPPING = 16,
   TERMINATED = 32,
   FAILED = 64,
-  RUNNING = EVENTS | CONTINUOUS | STEPPING,
+  RUNNING = EVENT_MODE | CONTINUOUS | STEPPING,
   ANY = 127
 };
 
@@ -54,6 +54,7 @@ int fmu_set_time(Fmu *c, double t, const char *where);
 int fmu_set_states(Fmu *c, const double *u, size_t n, const char *where);
 int fmu_get_states(Fmu *c, double *u, size_t n, const char *where);
 int fmu_get_derivatives(Fmu *c, double *k, size_t n, const char *where);
+int fmu_get_indicators(Fmu *c, double *z, size_t n, const char *where);
 int fmu_completed_step(Fmu *c, int *events, const char *where);
 int fmu_update_discrete(Fmu *c, int *values_changed, double *next, const char *where);
 int fmu_direction(Fmu *c, const unsigned *unknown, size_t nu, const unsigned *known, size_t nk, const double *seed, double *out,

@@ -6,6 +6,8 @@
 
 #include "kernels.h"
 
+#include "events.c"
+
 static const double NO_GAINS[4] = {0.0, 0.0, 0.0, 0.0};
 
 static int finite_numbers(const double *x, int n)
@@ -54,6 +56,11 @@ void model_reset(Model *m)
   m->n.passed[0] = m->n.passed[1] = -HUGE_VAL;
   memcpy(m->n.x, START_X, sizeof m->n.x);
   memcpy(m->n.p, START_P, sizeof m->n.p);
+  m->n.structure = m->n.ended = 0;
+  m->trouble = NULL;
+#if EVENTS
+  events_begin(m);
+#endif
   model_take_new_reference(m);
   m->n.x_known = 1;
   m->factored = m->rated = m->evaluated = 0;
@@ -68,21 +75,16 @@ void model_forget(Model *m, int state_changed)
   }
 }
 
-static void factor_at(const double *t, const double *x, const double *p, double *F)
-{
-  kernel_factor(t, x, p, F);
-}
-
 /* Least squares onto the constraints: positions by simplified Newton steps, then velocities. Leaves the factor of x in F. */
-static int project(double t, double *x, const double *p, double *F)
+static int project(int structure, double t, double *x, const double *p, double *F)
 {
 #if NG > 0
   double y[NX], g[NG + 1];
   double limit = POSITION_TOLERANCE;
   int k, changed = 0;
-  factor_at(&t, x, p, F);
+  kernel_factor(structure, &t, x, p, F);
   for (k = 0; k < 20; k++) {
-    kernel_positions(&t, x, p, F, y, g);
+    kernel_positions(structure, &t, x, p, F, y, g);
     if (!finite_numbers(g + NG, 1)) {
       return DISCARD;
     }
@@ -90,8 +92,8 @@ static int project(double t, double *x, const double *p, double *F)
       break;
     }
     if (k > 4) {
-      factor_at(&t, x, p, F);
-      kernel_positions(&t, x, p, F, y, g);
+      kernel_factor(structure, &t, x, p, F);
+      kernel_positions(structure, &t, x, p, F, y, g);
     }
     memcpy(x, y, sizeof y);
     changed = 1;
@@ -103,11 +105,11 @@ static int project(double t, double *x, const double *p, double *F)
     return DISCARD;
   }
   if (changed) {
-    factor_at(&t, x, p, F);
+    kernel_factor(structure, &t, x, p, F);
   }
   limit = VELOCITY_TOLERANCE;
   for (k = 0; k < 3; k++) {
-    kernel_velocities(&t, x, p, F, y, g);
+    kernel_velocities(structure, &t, x, p, F, y, g);
     if (g[NG] <= limit) {
       break;
     }
@@ -117,6 +119,7 @@ static int project(double t, double *x, const double *p, double *F)
     }
   }
 #else
+  (void)structure;
   (void)t;
   (void)x;
   (void)p;
@@ -133,18 +136,18 @@ int model_locate(Model *m)
     return OK;
   }
   to_algebra(m->n.u, u);
-  kernel_retract(m->n.reference, u, raw);
+  kernel_retract(m->n.structure, m->n.reference, u, raw);
   if (!finite_numbers(raw, NX)) {
     return DISCARD;
   }
   memcpy(m->n.x, raw, sizeof raw);
   m->factored = m->rated = m->evaluated = 0;
 #if NG > 0
-  if (project(m->n.t, m->n.x, m->n.p, m->F) != OK) {
+  if (project(m->n.structure, m->n.t, m->n.x, m->n.p, m->F) != OK) {
     return DISCARD;
   }
   m->factored = 1;
-  kernel_local(raw, m->n.x, m->delta);
+  kernel_local(m->n.structure, raw, m->n.x, m->delta);
 #endif
   m->n.x_known = 1;
   return OK;
@@ -157,10 +160,10 @@ int model_rates(Model *m)
     return status;
   }
   if (!m->factored) {
-    factor_at(&m->n.t, m->n.x, m->n.p, m->F);
+    kernel_factor(m->n.structure, &m->n.t, m->n.x, m->n.p, m->F);
     m->factored = 1;
   }
-  kernel_rate(&m->n.t, m->n.x, m->n.p, m->F, NO_GAINS, m->xdot, m->lam);
+  kernel_rate(m->n.structure, &m->n.t, m->n.x, m->n.p, m->F, NO_GAINS, m->xdot, m->lam);
   m->rated = finite_numbers(m->xdot, NA);
   return m->rated ? OK : DISCARD;
 }
@@ -177,7 +180,7 @@ int model_derivatives(Model *m, double *derivatives)
     rate[i] = NG > 0 ? m->xdot[i] + RETURN_RATE * m->delta[i] : m->xdot[i];
   }
   to_algebra(m->n.u, u);
-  kernel_differential(u, rate, k);
+  kernel_differential(m->n.structure, u, rate, k);
   from_algebra(k, derivatives);
   return finite_numbers(derivatives, NS) ? OK : DISCARD;
 }
@@ -188,7 +191,7 @@ int model_outputs(Model *m)
   if (status != OK || m->evaluated) {
     return status;
   }
-  kernel_outputs(&m->n.t, m->n.x, m->n.p, m->xdot, m->lam, m->y);
+  kernel_outputs(m->n.structure, &m->n.t, m->n.x, m->n.p, m->xdot, m->lam, m->y);
   m->evaluated = finite_numbers(m->y, NY);
   return m->evaluated ? OK : DISCARD;
 }
@@ -202,7 +205,7 @@ int model_count_turns(Model *m)
   if (status != OK) {
     return status;
   }
-  kernel_turns(&m->n.t, m->n.x, m->n.p, turn);
+  kernel_turns(m->n.structure, &m->n.t, m->n.x, m->n.p, turn);
   for (i = 0; i < NT; i++) {
     m->n.p[NP - NT + i] = turn[i];
   }
@@ -246,6 +249,8 @@ double model_pass_breakpoint(Model *m)
   return low < NB ? BREAKS[low] : HUGE_VAL;
 }
 
+#if !EVENTS
+
 /* h Σ wⱼ Kⱼ: the first rows, then three at a time. */
 static void combine(double h, const double *w, int count, double (*K)[NA], double *out)
 {
@@ -270,13 +275,13 @@ static void combine(double h, const double *w, int count, double (*K)[NA], doubl
 static void evaluate_stage(Model *m, double t, const double *u, double *k)
 {
 #if FUSED
-  kernel_stage(&t, m->n.x, u, m->n.p, k);
+  kernel_stage(m->n.structure, &t, m->n.x, u, m->n.p, k);
 #else
   double xdot[NA];
-  kernel_retract(m->n.x, u, m->step_y);
-  factor_at(&t, m->step_y, m->n.p, m->F);
-  kernel_rate(&t, m->step_y, m->n.p, m->F, NO_GAINS, xdot, m->lam);
-  kernel_differential(u, xdot, k);
+  kernel_retract(m->n.structure, m->n.x, u, m->step_y);
+  kernel_factor(m->n.structure, &t, m->step_y, m->n.p, m->F);
+  kernel_rate(m->n.structure, &t, m->step_y, m->n.p, m->F, NO_GAINS, xdot, m->lam);
+  kernel_differential(m->n.structure, u, xdot, k);
 #endif
 }
 
@@ -287,7 +292,7 @@ static double step_length(Model *m, double goal, double longest, int *last)
 #if NT > 0
   double spin[NT], worst = STEP_ANGLE / h;
   int i;
-  kernel_spin(&m->n.t, m->n.x, m->n.p, spin);
+  kernel_spin(m->n.structure, &m->n.t, m->n.x, m->n.p, spin);
   for (i = 0; i < NT; i++) {
     worst = fabs(spin[i]) > worst ? fabs(spin[i]) : worst;
   }
@@ -303,7 +308,7 @@ static int turns_too_far(Model *m, double t, const double *x, double *turn)
 #if NT > 0
   int i;
   double worst = 0.0;
-  kernel_turns(&t, x, m->n.p, turn);
+  kernel_turns(m->n.structure, &t, x, m->n.p, turn);
   for (i = 0; i < NT; i++) {
     double change = fabs(turn[i] - m->n.p[NP - NT + i]);
     worst = change > worst ? change : worst;
@@ -336,7 +341,7 @@ static int take_step(Model *m, double goal, double *longest)
     evaluate_stage(m, m->n.t + C[i] * h, m->step_u, m->K[i]);
   }
   combine(h, B, STAGES, m->K, m->step_u);
-  kernel_advance(m->n.x, m->step_u, x1);
+  kernel_advance(m->n.structure, m->n.x, m->step_u, x1);
   if (!finite_numbers(x1, NX)) {
     return ERROR;
   }
@@ -345,7 +350,7 @@ static int take_step(Model *m, double goal, double *longest)
     return OK;
   }
   if (NG > 0) {
-    if (project(now, x1, m->n.p, m->F) != OK) {
+    if (project(m->n.structure, now, x1, m->n.p, m->F) != OK) {
       return ERROR;
     }
     m->factored = 1;
@@ -359,9 +364,16 @@ static int take_step(Model *m, double goal, double *longest)
   return OK;
 }
 
+#endif
+
 /* Co-simulation: steps up to the goal. */
 int model_advance(Model *m, double goal)
 {
+#if EVENTS
+  if (events_advance(m, goal) != OK) {
+    return ERROR;
+  }
+#else
   double longest = HUGE_VAL;
   while (m->n.t < goal) {
     const double next = model_pass_breakpoint(m);
@@ -370,6 +382,7 @@ int model_advance(Model *m, double goal)
       return status;
     }
   }
+#endif
   model_take_new_reference(m);
   return OK;
 }
@@ -381,7 +394,7 @@ void model_direction(Model *m, const double *du, const double *dp, double *dk, d
   double u[NA], v[NA], k[NA];
   to_algebra(m->n.u, u);
   to_algebra(du, v);
-  kernel_direction(&m->n.t, m->n.reference, u, m->n.p, v, dp, k, dy);
+  kernel_direction(m->n.structure, &m->n.t, m->n.reference, u, m->n.p, v, dp, k, dy);
   from_algebra(k, dk);
 #else
   (void)m;
