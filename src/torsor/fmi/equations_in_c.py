@@ -55,11 +55,12 @@ def equations_header(
 
 
 def kernels_header(
-    equations: ModelEquations, variables: Variables, tableau: Any, outputs: list, directions: list
+    equations: ModelEquations, variables: Variables, tableau: Any, outputs: list, direction: ca.Function | None
 ) -> str:
     """Tables of the model and its kernels.
 
-    outputs, directions   functions of each structure; no directions: derivatives are not provided
+    outputs     functions of each structure
+    direction   derivatives in the first structure; None: they are not provided
     """
     system = equations.system
     A, b, c = tableau
@@ -67,8 +68,8 @@ def kernels_header(
     for k, made in enumerate(equations.structures):
         functions = {name: made[name] for name in _names(equations, made)}
         functions["outputs"] = eliminate_common_subexpressions(outputs[k])
-        if directions:
-            functions["direction"] = directions[k]
+        if k == 0 and direction is not None:
+            functions["direction"] = direction
         structures.append(functions)
     tables = {
         "double START_X": equations.x, "double START_P": system.p or [0.0],
@@ -115,11 +116,12 @@ def structures_in_c(structures: list, tables: CTables) -> list[str]:
                 code.append(f"#define {own} {written[text]}\n")
             else:
                 written[text] = own
-                code.append(text.replace("KERNEL", own, 1))
+                code.append(text.replace("KERNEL", own))
     for name, f in structures[0].items():
         given = [f"a{i}" for i in range(f.n_in())] + [f"r{i}" for i in range(f.n_out())]
         declared = [f"const double *{x}" if x[0] == "a" else f"double *{x}" for x in given]
-        calls = [f"kernel_{k}_{name}({', '.join(given)});" for k in range(len(structures))]
+        known = [k for k, functions in enumerate(structures) if name in functions]
+        calls = [f"kernel_{k}_{name}({', '.join(given)});" for k in known]
         body = [f"  if (structure == {k}) {{\n    {call}\n    return;\n  }}" for k, call in enumerate(calls) if k > 0]
         head = f"static inline void kernel_{name}(int structure, {', '.join(declared)})"
         code.append("\n".join([head, "{", "  (void)structure;", *body, f"  {calls[0]}", "}", ""]))

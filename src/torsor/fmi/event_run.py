@@ -59,13 +59,17 @@ class EventRun:
     frictions: int
 
 
-def derive_event_run(model: Any, formulation: str, parameters: Any, signals: dict, until: float, step: float, method: str):
+def derive_event_run(
+    model: Any, formulation: str, parameters: Any, signals: dict, until: float, step: float, method: str
+):
     """The run of a model with events, for an FMU."""
     options = Options(step=step, method=method, formulation=formulation)
     task = options.task(model, until, signals, parameters)
     system, runner = task.prepare()
     if system.through_tables:
-        raise OptionError(f"export_fmu: {model.owner} is so large that it runs through tables, which FMUs do not support yet")
+        raise OptionError(
+            f"export_fmu: {model.owner} is so large that it runs through tables, which FMUs do not support yet"
+        )
     structures = runner.structures
     if structures.program.calls:
         name = structures.program.names[next(iter(structures.program.calls))]
@@ -109,7 +113,11 @@ def _dense(function):
     """The function with dense results."""
     given = [ca.SX.sym(function.name_in(k), function.sparsity_in(k)) for k in range(function.n_in())]
     found = function.call(given)
-    return ca.Function(function.name(), given, [ca.densify(x) for x in found]) if any(not x.is_dense() for x in found) else function
+    return (
+        ca.Function(function.name(), given, [ca.densify(x) for x in found])
+        if any(not x.is_dense() for x in found)
+        else function
+    )
 
 
 def _use(runner, known):

@@ -55,6 +55,8 @@ def _call(name):
     signature = SIGNATURES[kernel.partition("_")[2]]
     given = [f"a{k}" for k in range(len(signature.takes) + len(signature.gives))]
     takes = len(signature.takes)
-    casts = [f"(const double *)(const void *){x}" if k < takes else f"(double *)(void *){x}" for k, x in enumerate(given)]
+    casts = [
+        f"(const double *)(const void *){x}" if k < takes else f"(double *)(void *){x}" for k, x in enumerate(given)
+    ]
     head = f"static void {name}({', '.join(f'char *{x}' for x in [*given, 'work'])})"
     return f"{head}\n{{\n  (void)work;\n  kernel_{kernel}({', '.join(casts)});\n}}\n"

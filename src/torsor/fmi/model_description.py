@@ -69,7 +69,8 @@ def _causality(v: Variable) -> dict:
 def _fmi2(header: Header, variables: Variables):
     root = ET.Element("fmiModelDescription", {
         "fmiVersion": "2.0", "modelName": header.name, "guid": header.token, "description": header.description,
-        "generationTool": header.tool, "variableNamingConvention": "structured", "numberOfEventIndicators": str(len(variables.indicators)),
+        "generationTool": header.tool, "variableNamingConvention": "structured",
+        "numberOfEventIndicators": str(len(variables.indicators)),
     })  # fmt: skip
     common = {"modelIdentifier": header.identifier, **ABILITIES_2, "providesDirectionalDerivative": header.derivatives}
     exchange = _add(root, "ModelExchange", **common, completedIntegratorStepNotNeeded=False)

@@ -71,7 +71,11 @@ class _Copier:
                     self.memory.code.append((at, self.code[full]))
                 continue
             words[at] = 0
-            target = self._array(record, name, full) if isinstance(kind, Array) else self.record(getattr(record, name), f"{full}.")
+            target = (
+                self._array(record, name, full)
+                if isinstance(kind, Array)
+                else self.record(getattr(record, name), f"{full}.")
+            )
             if target is not None:
                 self.memory.addresses.append((at, target))
         return place

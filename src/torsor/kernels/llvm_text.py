@@ -10,8 +10,8 @@ FLAGS = set(
     "nuw nsw exact disjoint samesign nneg inbounds nusw tail musttail notail fast nnan ninf nsz arcp contract afn reassoc".split()
 )
 ATTRIBUTES = re.compile(
-    r"^(?:(?:noundef|nonnull|signext|zeroext|noalias|immarg|writeonly|readonly|nocapture|align \d+|(?:captures|range|dereferenceable"
-    r"|dereferenceable_or_null)\([^)]*\)) )+"
+    r"^(?:(?:noundef|nonnull|signext|zeroext|noalias|immarg|writeonly|readonly|nocapture|align \d+"
+    r"|(?:captures|range|dereferenceable|dereferenceable_or_null)\([^)]*\)) )+"
 )
 NAME = r'%(?:"[^"]*"|[-\w.$]+)'
 TYPE = r"(?:<\d+ x \w+>|\{ [^}]*\}|\[\d+ x \w+\]|\w+)"
@@ -19,6 +19,14 @@ TYPE = r"(?:<\d+ x \w+>|\{ [^}]*\}|\[\d+ x \w+\]|\w+)"
 
 class Unsupported(TorsorError):
     """An instruction that has no form in C yet."""
+
+
+def matched(pattern, text):
+    """The match of a pattern at the begin of a text; other texts are refused."""
+    found = re.match(pattern, text)
+    if found is None:
+        raise Unsupported(f"a compiled loop cannot be written in C: {text[:120]}")
+    return found
 
 
 @dataclass
@@ -69,8 +77,7 @@ def _read_head(line):
         raise Unsupported(f"a compiled loop cannot be written in C: {line[:120]}")
     arguments = []
     for part in split(re.split(r"\) (?:local_unnamed_addr|unnamed_addr|#)", head[3])[0]):
-        name = re.search(rf"({NAME})\Z", part)
-        arguments.append((re.match(TYPE, part)[0], name[1]))
+        arguments.append((matched(TYPE, part)[0], part[part.index("%") :]))
     return Function(head[2], head[1], arguments, [Block("entry")])
 
 
@@ -126,7 +133,7 @@ def split(text):
 
 def typed(text):
     """Type and value of an operand like `i64 %x`."""
-    kind = re.match(TYPE, text)[0]
+    kind = matched(TYPE, text)[0]
     value = text[len(kind) :].strip()
     value = re.sub(ATTRIBUTES, "", value)
     return kind, value

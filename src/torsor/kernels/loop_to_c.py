@@ -7,68 +7,9 @@ and written by `memcpy`, because the records of a run hold whole numbers, real n
 
 import re
 
-from .llvm_text import FLAGS, NAME, TYPE, Function, Unsupported, functions_of, split, typed
+from .c_types import PRELUDE, TYPES, access_name, cut, double, lanes, size_of, vector, vector_types
+from .llvm_text import FLAGS, NAME, TYPE, Function, Unsupported, functions_of, matched, split, typed
 
-SIZES = {"i1": 1, "i8": 1, "i32": 4, "i64": 8, "double": 8, "ptr": 8}
-PRELUDE = """\
-#include <stdint.h>
-
-typedef struct { uint64_t f0; uint8_t f1; } Sum;
-typedef struct { uint64_t f0; double f1; } Share;
-typedef char AddressesHave64Bits[sizeof(char *) == 8 ? 1 : -1];
-#define ACCESS(TYPE, NAME)                              \\
-  static inline TYPE load_##NAME(const char *place)            \\
-  {                                                     \\
-    TYPE value;                                         \\
-    memcpy(&value, place, sizeof value);                \\
-    return value;                                       \\
-  }                                                     \\
-  static inline void store_##NAME(char *place, TYPE value)     \\
-  {                                                     \\
-    memcpy(place, &value, sizeof value);                \\
-  }
-ACCESS(uint8_t, i8)
-ACCESS(uint32_t, i32)
-ACCESS(uint64_t, i64)
-ACCESS(double, double)
-ACCESS(char *, ptr)
-ACCESS(Sum, sum)
-ACCESS(Share, share)
-static inline uint64_t largest(int64_t a, int64_t b)
-{
-  return (uint64_t)(a > b ? a : b);
-}
-static inline uint64_t smallest(int64_t a, int64_t b)
-{
-  return (uint64_t)(a < b ? a : b);
-}
-static inline uint64_t largest_unsigned(uint64_t a, uint64_t b)
-{
-  return a > b ? a : b;
-}
-static inline uint64_t smallest_unsigned(uint64_t a, uint64_t b)
-{
-  return a < b ? a : b;
-}
-static inline Sum add_with_overflow(uint64_t a, uint64_t b)
-{
-  Sum s;
-  s.f0 = a + b;
-  s.f1 = s.f0 < a;
-  return s;
-}
-static inline int in_class(double x, unsigned mask)
-{
-  const int kind = fpclassify(x), minus = signbit(x) != 0;
-  const unsigned bits = kind == FP_NAN ? 3U
-                        : kind == FP_INFINITE ? (minus ? 4U : 512U)
-                        : kind == FP_NORMAL ? (minus ? 8U : 256U)
-                        : kind == FP_SUBNORMAL ? (minus ? 16U : 128U)
-                                               : (minus ? 32U : 64U);
-  return (bits & mask) != 0;
-}
-"""
-ACCESSED = {"i1": "i8", "{ i64, i8 }": "sum", "{ i64, double }": "share"}
 ARITHMETIC = {
     "add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<", "lshr": ">>", "udiv": "/", "urem": "%",
     "fadd": "+", "fsub": "-", "fmul": "*", "fdiv": "/",
@@ -83,39 +24,6 @@ FUNCTIONS = {
 }  # fmt: skip
 LIBM = set("sqrt hypot pow exp log log10 sin cos tan asin acos atan atan2 sinh cosh tanh cbrt fmod ceil floor".split())
 PURE = {"getelementptr", "icmp", "fcmp", "zext", "trunc", "inttoptr", "ptrtoint", "bitcast", "freeze"}
-
-
-def _lanes(kind):
-    """Number and type of the numbers in a vector; None for other types."""
-    found = re.fullmatch(r"<(\d+) x (\w+)>", kind)
-    return (int(found[1]), found[2]) if found else None
-
-
-def _access(kind):
-    """What the functions that read and write a type are called."""
-    return TYPES[kind] if _lanes(kind) else ACCESSED.get(kind, kind)
-
-
-def _vector(kind, values):
-    """A vector in C."""
-    return f"({TYPES[kind]}){{{{{', '.join(values)}}}}}"
-
-
-class _Types(dict):
-    """Types in C by those of LLVM. Whole numbers of other widths have the next wider type, and are cut off to their bits."""
-
-    def __missing__(self, kind):
-        if vector := _lanes(kind):
-            return f"Vector{vector[0]}_{vector[1]}"
-        if not re.fullmatch(r"i\d+", kind) or int(kind[1:]) > 64:
-            raise Unsupported(f"a compiled loop cannot be written in C: the type {kind}")
-        return next(f"uint{width}_t" for width in (8, 16, 32, 64) if int(kind[1:]) <= width)
-
-
-TYPES = _Types({
-    "i1": "uint8_t", "i8": "uint8_t", "i16": "uint16_t", "i32": "uint32_t", "i64": "uint64_t", "double": "double", "ptr": "char *",
-    "void": "void", "{ i64, i1 }": "Sum", "{ i64, i8 }": "Sum", "{ i64, double }": "Share",
-})  # fmt: skip
 
 
 def c_loops(entries: dict) -> str:
@@ -133,16 +41,7 @@ def c_loops(entries: dict) -> str:
         names.setdefault(symbol, f"part_{k}")
     heads = [f"static {_head(f, names)};" for f in functions.values()]
     code = "\n".join([*heads, "", *[_Printer(f, names).text() for f in functions.values()]])
-    return "\n".join([PRELUDE, *_vector_types(code), code])
-
-
-def _vector_types(code):
-    """Definitions of the vector types in C code, and access to them in memory."""
-    for name, count, lane in sorted(set(re.findall(r"\b(Vector(\d+)_(\w+))\b", code))):
-        yield f"typedef struct {{ {TYPES[lane]} v[{count}]; }} {name};"
-        if f"_{name}(" in code:
-            yield f"ACCESS({name}, {name})"
-
+    return "\n".join([PRELUDE, *vector_types(code), code])
 
 
 def _head(function, names):
@@ -222,21 +121,21 @@ class _Printer:
             return "ptr"
         if i.code == "icmp" or i.code == "fcmp":
             kind = typed(i.text.split(" ", 1)[1] if i.text.split(" ")[0] not in FLAGS else i.text)[0]
-            return f"<{_lanes(kind)[0]} x i1>" if _lanes(kind) else "i1"
+            return f"<{lanes(kind)[0]} x i1>" if lanes(kind) else "i1"
         if i.code in ("zext", "sext", "trunc", "sitofp", "uitofp", "fptosi", "fptoui", "bitcast", "ptrtoint"):
             return i.text.rsplit(" to ", 1)[1]
         if i.code == "select":
             return typed(split(i.text)[1])[0]
         if i.code == "extractelement":
-            return _lanes(typed(split(i.text)[0])[0])[1]
+            return lanes(typed(split(i.text)[0])[0])[1]
         if i.code == "shufflevector":
             a, _, mask = split(i.text)
-            return f"<{_lanes(typed(mask)[0])[0]} x {_lanes(typed(a)[0])[1]}>"
+            return f"<{lanes(typed(mask)[0])[0]} x {lanes(typed(a)[0])[1]}>"
         if i.code == "extractvalue":
             parts = split(i.text)
             return split(typed(parts[0])[0].strip("{} "))[int(parts[1])]
         if i.code == "call":
-            return re.match(rf"(?:(?:noundef|nonnull|range\([^)]*\)|signext|zeroext) )*({TYPE}) ", i.text)[1]
+            return matched(rf"(?:(?:noundef|nonnull|range\([^)]*\)|signext|zeroext) )*({TYPE}) ", i.text)[1]
         return typed(split(i.text)[0])[0]
 
     def _value(self, text, kind):
@@ -244,17 +143,17 @@ class _Printer:
         if text.startswith("%"):
             return self.inline.get(text) or self.values[text]
         if text in ("undef", "poison", "null", "zeroinitializer", "false", "true"):
-            if vector := _lanes(kind):
-                return _vector(kind, ["0"] * vector[0])
+            if found := lanes(kind):
+                return vector(kind, ["0"] * found[0])
             return {"ptr": "(char *)0", "double": "0.0"}.get(kind, "1" if text == "true" else "0")
         if text.startswith("splat ("):
             _, value = typed(text[len("splat (") : -1])
-            count, lane = _lanes(kind)
-            return _vector(kind, [self._value(value, lane)] * count)
+            count, lane = lanes(kind)
+            return vector(kind, [self._value(value, lane)] * count)
         if text.startswith("<"):
-            return _vector(kind, [self._value(typed(x)[1], _lanes(kind)[1]) for x in split(text[1:-1])])
+            return vector(kind, [self._value(typed(x)[1], lanes(kind)[1]) for x in split(text[1:-1])])
         if kind == "double":
-            return _double(text)
+            return double(text)
         if re.fullmatch(r"i\d+", kind):
             if re.fullmatch(r"-?\d+", text):
                 bits = int(text) % 2 ** int(kind[1:])
@@ -281,10 +180,10 @@ class _Printer:
             kind, base, *indices = split(text)
             if len(indices) != 1:
                 raise Unsupported(f"a compiled loop cannot be written in C: getelementptr {text[:80]}")
-            return f"{self._operand(base)} + (int64_t)({self._operand(indices[0])}) * {_size(kind)}"
+            return f"{self._operand(base)} + (int64_t)({self._operand(indices[0])}) * {size_of(kind)}"
         if code == "load":
             kind, place = split(text)[:2]
-            return f"load_{_access(kind)}({self._operand(place)})"
+            return f"load_{access_name(kind)}({self._operand(place)})"
         if code in ARITHMETIC or code in SIGNED:
             return self._arithmetic(i)
         if code in ("icmp", "fcmp"):
@@ -297,8 +196,8 @@ class _Printer:
             condition, a, b = split(text)
             if condition.startswith("<"):
                 x, y, z = (self._operand(part) for part in (condition, a, b))
-                count = _lanes(i.type)[0]
-                return _vector(i.type, [f"({x}).v[{k}] ? ({y}).v[{k}] : ({z}).v[{k}]" for k in range(count)])
+                count = lanes(i.type)[0]
+                return vector(i.type, [f"({x}).v[{k}] ? ({y}).v[{k}] : ({z}).v[{k}]" for k in range(count)])
             return f"{self._operand(condition)} ? {self._operand(a)} : {self._operand(b)}"
         if code in ("zext", "sext", "trunc", "sitofp", "uitofp", "fptosi", "fptoui", "bitcast", "ptrtoint", "inttoptr"):
             return self._cast(i)
@@ -310,12 +209,12 @@ class _Printer:
             return f"({self._operand(value)}).v[{self._operand(place)}]"
         if code == "shufflevector":
             a, b, mask = split(text)
-            count = _lanes(typed(a)[0])[0]
-            width, _, chosen = re.fullmatch(r"<(\d+) x (i32)> (.*)", mask).groups()
+            count = lanes(typed(a)[0])[0]
+            width, _, chosen = matched(r"<(\d+) x (i32)> (.*)", mask).groups()
             picks = [0] * int(width)
             if chosen.startswith("<"):
                 picks = [int(value) if (value := typed(x)[1]).isdigit() else 0 for x in split(chosen[1:-1])]
-            return _vector(i.type, [f"({self._operand(a if k < count else b)}).v[{k % count}]" for k in picks])
+            return vector(i.type, [f"({self._operand(a if k < count else b)}).v[{k % count}]" for k in picks])
         raise Unsupported(f"a compiled loop cannot be written in C: {code} {text[:80]}")
 
     def _arithmetic(self, i):
@@ -324,12 +223,12 @@ class _Printer:
         x, y = self._value(a, kind), self._value(second, kind)
         if kind.startswith("<"):
             sign = ARITHMETIC[i.code]
-            return _vector(kind, [f"({x}).v[{k}] {sign} ({y}).v[{k}]" for k in range(_lanes(kind)[0])])
+            return vector(kind, [f"({x}).v[{k}] {sign} ({y}).v[{k}]" for k in range(lanes(kind)[0])])
         if i.code in SIGNED:
             signed = {"i64": "int64_t", "i32": "int32_t"}[kind]
             return f"({TYPES[kind]})(({signed}){x} {SIGNED[i.code]} ({signed}){y})"
         result = f"{x} {ARITHMETIC[i.code]} {y}"
-        return _cut(f"({result})", kind) if kind[0] == "i" and kind != "i64" else result
+        return cut(f"({result})", kind) if kind[0] == "i" and kind != "i64" else result
 
     def _comparison(self, i):
         words = i.text.split(" ", 1)
@@ -337,10 +236,10 @@ class _Printer:
         first, second = split(rest)
         kind, a = typed(first)
         x, y = self._value(a, kind), self._value(second, kind)
-        if vector := _lanes(kind):
-            count, lane = vector
-            lanes = [self._compare(i.code, predicate, f"({x}).v[{k}]", f"({y}).v[{k}]", lane) for k in range(count)]
-            return _vector(i.type, lanes)
+        if found := lanes(kind):
+            count, lane = found
+            compared = [self._compare(i.code, predicate, f"({x}).v[{k}]", f"({y}).v[{k}]", lane) for k in range(count)]
+            return vector(i.type, compared)
         return self._compare(i.code, predicate, x, y, kind)
 
     def _compare(self, code, predicate, x, y, kind):
@@ -372,12 +271,12 @@ class _Printer:
         kind, value = typed(source)
         x = self._value(value, kind)
         if kind.startswith("<") and kind != target and i.code in ("zext", "uitofp"):
-            count, lane = _lanes(target)
-            return _vector(target, [f"({TYPES[lane]})({x}).v[{k}]" for k in range(count)])
+            count, lane = lanes(target)
+            return vector(target, [f"({TYPES[lane]})({x}).v[{k}]" for k in range(count)])
         if kind.startswith("<") and kind != target:
             raise Unsupported(f"a compiled loop cannot be written in C: {i.code} {i.text[:80]}")
         if i.code in ("zext", "trunc", "uitofp", "fptoui"):
-            return _cut(x, target) if i.code == "trunc" else f"({TYPES[target]}){x}"
+            return cut(x, target) if i.code == "trunc" else f"({TYPES[target]}){x}"
         if i.code == "sext":
             if kind == "i1":
                 return f"({TYPES[target]})({x} ? -1 : 0)"
@@ -397,7 +296,7 @@ class _Printer:
     def _store(self, block, i):
         value, place = split(i.text)[:2]
         kind, x = typed(value)
-        return [f"store_{_access(kind)}({self._operand(place)}, {self._value(x, kind)});"]
+        return [f"store_{access_name(kind)}({self._operand(place)}, {self._value(x, kind)});"]
 
     def _alloca(self, block, i):
         kind = split(i.text)[0]
@@ -405,7 +304,7 @@ class _Printer:
         if count and not count.startswith("align"):
             raise Unsupported(f"a compiled loop cannot be written in C: alloca {i.text[:80]}")
         c = self.values[i.result]
-        words = -(-_size(kind) // 8)
+        words = -(-size_of(kind) // 8)
         self.memory.append(f"  uint64_t {c}_memory[{words}] = {{0}};")
         return [f"{c} = (char *){c}_memory;"]
 
@@ -486,31 +385,3 @@ class _Printer:
             return [*[f"{c} = {x};" for _, c, x in moves], goes]
         first = [f"{TYPES[kind]}{'' if kind == 'ptr' else ' '}n{k} = {x};" for k, (kind, _, x) in enumerate(moves)]
         return ["{", *[f"  {x}" for x in first], *[f"  {c} = n{k};" for k, (_, c, _) in enumerate(moves)], "}", goes]
-
-
-def _cut(text, kind):
-    """A whole number cut off to the bits of its type."""
-    width = int(kind[1:])
-    if width in (8, 16, 32, 64):
-        return f"({TYPES[kind]}){text}"
-    return f"({TYPES[kind]})({text} & {hex(2**width - 1)}{'U' if width <= 32 else 'ULL'})"
-
-
-def _size(kind):
-    found = re.fullmatch(r"\[(\d+) x (\w+)\]", kind)
-    if found:
-        return int(found[1]) * SIZES[found[2]]
-    if kind.startswith("{"):
-        return 8 * len(split(kind.strip("{} ")))
-    return SIZES[kind]
-
-
-def _double(text):
-    """A number as LLVM prints it, for C."""
-    import struct
-
-    from .emit_c import number
-
-    if text.startswith("0x"):
-        return number(struct.unpack(">d", bytes.fromhex(text[2:].zfill(16)))[0])
-    return number(float(text))

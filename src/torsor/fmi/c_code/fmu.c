@@ -358,7 +358,9 @@ int fmu_direction(Fmu *c, const unsigned *unknown, size_t nu, const unsigned *kn
       return fmu_report(c, ERROR, where, "knowns must be continuous states, inputs or parameters");
     }
   }
-  model_direction(&c->m, du, dp, dk, dy);
+  if (model_direction(&c->m, du, dp, dk, dy) != OK) {
+    return not_computed(c, where);
+  }
   for (i = 0; i < nu; i++) {
     if (!read_direction(unknown[i], dk, dy, &out[i])) {
       return fmu_report(c, ERROR, where, "unknowns must be outputs or derivatives of states");
@@ -381,7 +383,9 @@ int fmu_adjoint(Fmu *c, const unsigned *unknown, size_t nu, const unsigned *know
     if (!add_direction(known[j], 1.0, du, dp)) {
       return fmu_report(c, ERROR, where, "knowns must be continuous states, inputs or parameters");
     }
-    model_direction(&c->m, du, dp, dk, dy);
+    if (model_direction(&c->m, du, dp, dk, dy) != OK) {
+      return not_computed(c, where);
+    }
     out[j] = 0.0;
     for (i = 0; i < nu; i++) {
       double value;

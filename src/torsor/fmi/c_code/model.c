@@ -387,11 +387,57 @@ int model_advance(Model *m, double goal)
   return OK;
 }
 
+#if DERIVATIVES && EVENTS
+/* The same where rows of constraints depend on each other: differences of order 2. */
+static int difference(Model *m, const double *du, const double *dp, double *dk, double *dy)
+{
+  const Numbers kept = m->n;
+  double k[2][NS + 1], y[2][NY + 1], size = 0.0, h;
+  int side, i, status = OK;
+  for (i = 0; i < NS; i++) {
+    size = fabs(du[i]) > size ? fabs(du[i]) : size;
+  }
+  for (i = 0; i < NP; i++) {
+    size = fabs(dp[i]) > size ? fabs(dp[i]) : size;
+  }
+  h = 6e-6 / (size > 0.0 ? size : 1.0);
+  for (side = 0; side < 2 && status == OK; side++) {
+    const double step = side == 0 ? -h : h;
+    for (i = 0; i < NS; i++) {
+      m->n.u[i] = kept.u[i] + step * du[i];
+    }
+    for (i = 0; i < NP; i++) {
+      m->n.p[i] = kept.p[i] + step * dp[i];
+    }
+    model_forget(m, 1);
+    status = model_derivatives(m, k[side]);
+    if (status == OK) {
+      status = model_outputs(m);
+    }
+    memcpy(y[side], m->y, sizeof m->y);
+  }
+  for (i = 0; i < NS; i++) {
+    dk[i] = (k[1][i] - k[0][i]) / (2.0 * h);
+  }
+  for (i = 0; i < NY; i++) {
+    dy[i] = (y[1][i] - y[0][i]) / (2.0 * h);
+  }
+  m->n = kept;
+  model_forget(m, 0);
+  return status;
+}
+#endif
+
 /* Derivatives of rates of the continuous states and of outputs in one direction. */
-void model_direction(Model *m, const double *du, const double *dp, double *dk, double *dy)
+int model_direction(Model *m, const double *du, const double *dp, double *dk, double *dy)
 {
 #if DERIVATIVES
   double u[NA], v[NA], k[NA];
+#if EVENTS
+  if (m->n.structure > 0) {
+    return difference(m, du, dp, dk, dy);
+  }
+#endif
   to_algebra(m->n.u, u);
   to_algebra(du, v);
   kernel_direction(m->n.structure, &m->n.t, m->n.reference, u, m->n.p, v, dp, k, dy);
@@ -403,4 +449,5 @@ void model_direction(Model *m, const double *du, const double *dp, double *dk, d
   (void)dk;
   (void)dy;
 #endif
+  return OK;
 }

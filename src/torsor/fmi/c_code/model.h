@@ -56,7 +56,7 @@ double model_pass_breakpoint(Model *m);
 int model_needs_new_reference(const Model *m);
 void model_take_new_reference(Model *m);
 int model_count_turns(Model *m);
-void model_direction(Model *m, const double *du, const double *dp, double *dk, double *dy);
+int model_direction(Model *m, const double *du, const double *dp, double *dk, double *dy);
 
 /* Events: events.c */
 void events_begin(Model *m);
