@@ -282,8 +282,6 @@ def test_what_is_not_supported_is_refused_in_words(tmp_path, monkeypatch):
             ts.export_fmu(model, tmp_path / "a.fmu", **options)
     with pytest.raises(ts.OptionError, match="suffix .fmu"):
         ts.export_fmu(model, tmp_path / "a.zip")
-    with pytest.raises(ts.ModelError, match="events"):
-        ts.export_fmu(ts.cases.load("booster"), tmp_path / "a.fmu")
     python = crane()
     python.add(ts.Controller("pid", 0.1, ["power"], ["answer"], lambda t, u: 1.0))
     with pytest.raises(ts.ModelError, match="'pid' is a function in Python"):

@@ -1,7 +1,7 @@
 """Events of a model in C: the places of the records of its run (for `equations.h`), and the loops that work on them (`loops.h`)."""
 
 from ..kernels.emit_c import number
-from ..kernels.loop_to_c import c_loops
+from ..kernels.loops_in_c.loop_to_c import c_loops
 from ..kernels.signatures import SIGNATURES
 from .event_run import EventRun
 

@@ -22,8 +22,8 @@ from .event_loop import SLIDES, follow_headings, slips
 from .event_tolerances import is_watched, measure, near
 from .step_interpolation import watch
 
-MARGIN = 4.0  # ε over the distance from zero at which a function is neither positive nor negative
-LEAST_MARGIN = 1e-13  # ε over the unit of the function, at least
+INDICATOR_MARGIN = 4.0  # ε over the distance from zero at which a function is neither positive nor negative
+LEAST_INDICATOR_MARGIN = 1e-13  # ε over the unit of the function, at least
 UNWATCHED = 1.0  # indicator of an event that is not watched
 
 at = reference(EventRun)
@@ -32,7 +32,9 @@ at = reference(EventRun)
 @compiled
 def margin(run, m, rate):
     """ε of (1) for event m."""
-    return max(MARGIN * near(run, m, run.state.time, rate), LEAST_MARGIN * run.program.events[m].unit)
+    return max(
+        INDICATOR_MARGIN * near(run, m, run.state.time, rate), LEAST_INDICATOR_MARGIN * run.program.events[m].unit
+    )
 
 
 @compiled

@@ -3,10 +3,17 @@
 import re
 import struct
 
-from .emit_c import number
+from ..emit_c import number
 from .llvm_text import Unsupported, split
 
 SIZES = {"i1": 1, "i8": 1, "i32": 4, "i64": 8, "double": 8, "ptr": 8}
+FUNCTIONS = {
+    "llvm.fabs.f64": "fabs", "llvm.sqrt.f64": "sqrt", "llvm.pow.f64": "pow", "llvm.ceil.f64": "ceil", "llvm.floor.f64": "floor",
+    "llvm.smax.i64": "largest", "llvm.smin.i64": "smallest", "llvm.umax.i64": "largest_unsigned",
+    "llvm.umin.i64": "smallest_unsigned", "llvm.uadd.with.overflow.i64": "add_with_overflow", "llvm.is.fpclass.f64": "in_class",
+    "llvm.copysign.f64": "copysign", "llvm.exp.f64": "exp", "llvm.log.f64": "log", "llvm.sin.f64": "sin", "llvm.cos.f64": "cos",
+}  # fmt: skip
+LIBM = set("sqrt hypot pow exp log log10 sin cos tan asin acos atan atan2 sinh cosh tanh cbrt fmod ceil floor".split())
 ACCESSED = {"i1": "i8", "{ i64, i8 }": "sum", "{ i64, double }": "share"}
 PRELUDE = """\
 #include <stdint.h>
@@ -76,12 +83,12 @@ def lanes(kind):
 
 def access_name(kind):
     """What the functions that read and write a type are called."""
-    return TYPES[kind] if lanes(kind) else ACCESSED.get(kind, kind)
+    return C_TYPES[kind] if lanes(kind) else ACCESSED.get(kind, kind)
 
 
 def vector(kind, values):
     """A vector in C."""
-    return f"({TYPES[kind]}){{{{{', '.join(values)}}}}}"
+    return f"({C_TYPES[kind]}){{{{{', '.join(values)}}}}}"
 
 
 class _Types(dict):
@@ -95,7 +102,7 @@ class _Types(dict):
         return next(f"uint{width}_t" for width in (8, 16, 32, 64) if int(kind[1:]) <= width)
 
 
-TYPES = _Types({
+C_TYPES = _Types({
     "i1": "uint8_t", "i8": "uint8_t", "i16": "uint16_t", "i32": "uint32_t", "i64": "uint64_t", "double": "double", "ptr": "char *",
     "void": "void", "{ i64, i1 }": "Sum", "{ i64, i8 }": "Sum", "{ i64, double }": "Share",
 })  # fmt: skip
@@ -104,7 +111,7 @@ TYPES = _Types({
 def vector_types(code):
     """Definitions of the vector types in C code, and access to them in memory."""
     for name, count, lane in sorted(set(re.findall(r"\b(Vector(\d+)_(\w+))\b", code))):
-        yield f"typedef struct {{ {TYPES[lane]} v[{count}]; }} {name};"
+        yield f"typedef struct {{ {C_TYPES[lane]} v[{count}]; }} {name};"
         if f"_{name}(" in code:
             yield f"ACCESS({name}, {name})"
 
@@ -113,8 +120,8 @@ def cut(text, kind):
     """A whole number cut off to the bits of its type."""
     width = int(kind[1:])
     if width in (8, 16, 32, 64):
-        return f"({TYPES[kind]}){text}"
-    return f"({TYPES[kind]})({text} & {hex(2**width - 1)}{'U' if width <= 32 else 'ULL'})"
+        return f"({C_TYPES[kind]}){text}"
+    return f"({C_TYPES[kind]})({text} & {hex(2**width - 1)}{'U' if width <= 32 else 'ULL'})"
 
 
 def size_of(kind):

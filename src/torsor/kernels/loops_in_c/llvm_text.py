@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
-from ..errors import TorsorError
-from . import loops
+from ...errors import TorsorError
+from .. import loops
 
 FLAGS = set(
     "nuw nsw exact disjoint samesign nneg inbounds nusw tail musttail notail fast nnan ninf nsz arcp contract afn reassoc".split()
@@ -13,8 +13,8 @@ ATTRIBUTES = re.compile(
     r"^(?:(?:noundef|nonnull|signext|zeroext|noalias|immarg|writeonly|readonly|nocapture|align \d+"
     r"|(?:captures|range|dereferenceable|dereferenceable_or_null)\([^)]*\)) )+"
 )
-NAME = r'%(?:"[^"]*"|[-\w.$]+)'
-TYPE = r"(?:<\d+ x \w+>|\{ [^}]*\}|\[\d+ x \w+\]|\w+)"
+LLVM_NAME = r'%(?:"[^"]*"|[-\w.$]+)'
+LLVM_TYPE = r"(?:<\d+ x \w+>|\{ [^}]*\}|\[\d+ x \w+\]|\w+)"
 
 
 class Unsupported(TorsorError):
@@ -72,12 +72,12 @@ def functions_of(module):
 
 
 def _read_head(line):
-    head = re.match(rf"define .*?({TYPE}) @([\w.$]+)\((.*)\)[^()]*\{{\Z", line)
+    head = re.match(rf"define .*?({LLVM_TYPE}) @([\w.$]+)\((.*)\)[^()]*\{{\Z", line)
     if not head:
         raise Unsupported(f"a compiled loop cannot be written in C: {line[:120]}")
     arguments = []
     for part in split(re.split(r"\) (?:local_unnamed_addr|unnamed_addr|#)", head[3])[0]):
-        arguments.append((matched(TYPE, part)[0], part[part.index("%") :]))
+        arguments.append((matched(LLVM_TYPE, part)[0], part[part.index("%") :]))
     return Function(head[2], head[1], arguments, [Block("entry")])
 
 
@@ -99,7 +99,7 @@ def _read_line(function, line):
         return
     text = re.sub(r"(, !\w+(\.\w+)* !\d+)+\Z", "", text)
     text = re.sub(r" #\d+\Z", "", text)
-    found = re.match(rf"(?:({NAME}) = )?([a-z]+)(?: (.*))?\Z", text)
+    found = re.match(rf"(?:({LLVM_NAME}) = )?([a-z]+)(?: (.*))?\Z", text)
     if not found:
         raise Unsupported(f"a compiled loop cannot be written in C: {text[:120]}")
     result, code, rest = found[1] or "", found[2], found[3] or ""
@@ -133,7 +133,7 @@ def split(text):
 
 def typed(text):
     """Type and value of an operand like `i64 %x`."""
-    kind = matched(TYPE, text)[0]
+    kind = matched(LLVM_TYPE, text)[0]
     value = text[len(kind) :].strip()
     value = re.sub(ATTRIBUTES, "", value)
     return kind, value

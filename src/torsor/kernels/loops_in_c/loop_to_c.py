@@ -6,9 +6,12 @@ and written by `memcpy`, because the records of a run hold whole numbers, real n
 """
 
 import re
+import zlib
+from pathlib import Path
 
-from .c_types import PRELUDE, TYPES, access_name, cut, double, lanes, size_of, vector, vector_types
-from .llvm_text import FLAGS, NAME, TYPE, Function, Unsupported, functions_of, matched, split, typed
+from .. import cache, loops
+from .c_types import C_TYPES, FUNCTIONS, LIBM, PRELUDE, access_name, cut, double, lanes, size_of, vector, vector_types
+from .llvm_text import FLAGS, LLVM_NAME, LLVM_TYPE, Function, Unsupported, functions_of, matched, split, typed
 
 ARITHMETIC = {
     "add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<", "lshr": ">>", "udiv": "/", "urem": "%",
@@ -16,13 +19,6 @@ ARITHMETIC = {
 }  # fmt: skip
 SIGNED = {"sdiv": "/", "srem": "%", "ashr": ">>"}
 COMPARED = {"eq": "==", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
-FUNCTIONS = {
-    "llvm.fabs.f64": "fabs", "llvm.sqrt.f64": "sqrt", "llvm.pow.f64": "pow", "llvm.ceil.f64": "ceil", "llvm.floor.f64": "floor",
-    "llvm.smax.i64": "largest", "llvm.smin.i64": "smallest", "llvm.umax.i64": "largest_unsigned",
-    "llvm.umin.i64": "smallest_unsigned", "llvm.uadd.with.overflow.i64": "add_with_overflow", "llvm.is.fpclass.f64": "in_class",
-    "llvm.copysign.f64": "copysign", "llvm.exp.f64": "exp", "llvm.log.f64": "log", "llvm.sin.f64": "sin", "llvm.cos.f64": "cos",
-}  # fmt: skip
-LIBM = set("sqrt hypot pow exp log log10 sin cos tan asin acos atan atan2 sinh cosh tanh cbrt fmod ceil floor".split())
 PURE = {"getelementptr", "icmp", "fcmp", "zext", "trunc", "inttoptr", "ptrtoint", "bitcast", "freeze"}
 
 
@@ -30,7 +26,20 @@ def c_loops(entries: dict) -> str:
     """C code of entries of compiled modules, with all functions that they call.
 
     entries   name in C of each entry, by (module, entry)
+
+    The text is kept in the cache.
     """
+    digests = sorted({loops.digest(module) for module, _ in entries})
+    own = [path.read_text() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    key = cache.digest("loops in C", repr(list(entries.items())), *digests, *own)
+    stored = cache.load(key, "text")
+    if stored is None:
+        stored = zlib.compress(_translate(entries).encode(), 1)
+        cache.store(key, "text", stored)
+    return zlib.decompress(stored).decode()
+
+
+def _translate(entries):
     functions: dict[str, Function] = {}
     names: dict[str, str] = {}
     for (module, entry), name in entries.items():
@@ -46,10 +55,10 @@ def c_loops(entries: dict) -> str:
 
 def _head(function, names):
     given = ", ".join(
-        f"{TYPES[kind]}{'' if kind == 'ptr' else ' '}a{k}" for k, (kind, _) in enumerate(function.arguments)
+        f"{C_TYPES[kind]}{'' if kind == 'ptr' else ' '}a{k}" for k, (kind, _) in enumerate(function.arguments)
     )
-    space = "" if TYPES[function.returns].endswith("*") else " "
-    return f"{TYPES[function.returns]}{space}{names[function.name]}({given or 'void'})"
+    space = "" if C_TYPES[function.returns].endswith("*") else " "
+    return f"{C_TYPES[function.returns]}{space}{names[function.name]}({given or 'void'})"
 
 
 class _Printer:
@@ -84,7 +93,7 @@ class _Printer:
         held: dict[str, list] = {}
         for name, c in self.values.items():
             if c.startswith("v") and name not in self.inline and self.types[name] != "memory":
-                held.setdefault(TYPES[self.types[name]], []).append(c)
+                held.setdefault(C_TYPES[self.types[name]], []).append(c)
         declared = []
         for kind, found in held.items():
             star = "*" if kind.endswith("*") else ""
@@ -105,7 +114,7 @@ class _Printer:
         uses: dict[str, list] = {}
         for block in self.function.blocks:
             for i in block.code:
-                for name in re.findall(NAME, i.text):
+                for name in re.findall(LLVM_NAME, i.text):
                     uses.setdefault(name, []).append((block.label, i.code))
         own = {i.result: (b.label, i.code) for b in self.function.blocks for i in b.code if i.result}
         return {
@@ -135,7 +144,7 @@ class _Printer:
             parts = split(i.text)
             return split(typed(parts[0])[0].strip("{} "))[int(parts[1])]
         if i.code == "call":
-            return matched(rf"(?:(?:noundef|nonnull|range\([^)]*\)|signext|zeroext) )*({TYPE}) ", i.text)[1]
+            return matched(rf"(?:(?:noundef|nonnull|range\([^)]*\)|signext|zeroext) )*({LLVM_TYPE}) ", i.text)[1]
         return typed(split(i.text)[0])[0]
 
     def _value(self, text, kind):
@@ -226,7 +235,7 @@ class _Printer:
             return vector(kind, [f"({x}).v[{k}] {sign} ({y}).v[{k}]" for k in range(lanes(kind)[0])])
         if i.code in SIGNED:
             signed = {"i64": "int64_t", "i32": "int32_t"}[kind]
-            return f"({TYPES[kind]})(({signed}){x} {SIGNED[i.code]} ({signed}){y})"
+            return f"({C_TYPES[kind]})(({signed}){x} {SIGNED[i.code]} ({signed}){y})"
         result = f"{x} {ARITHMETIC[i.code]} {y}"
         return cut(f"({result})", kind) if kind[0] == "i" and kind != "i64" else result
 
@@ -272,19 +281,19 @@ class _Printer:
         x = self._value(value, kind)
         if kind.startswith("<") and kind != target and i.code in ("zext", "uitofp"):
             count, lane = lanes(target)
-            return vector(target, [f"({TYPES[lane]})({x}).v[{k}]" for k in range(count)])
+            return vector(target, [f"({C_TYPES[lane]})({x}).v[{k}]" for k in range(count)])
         if kind.startswith("<") and kind != target:
             raise Unsupported(f"a compiled loop cannot be written in C: {i.code} {i.text[:80]}")
         if i.code in ("zext", "trunc", "uitofp", "fptoui"):
-            return cut(x, target) if i.code == "trunc" else f"({TYPES[target]}){x}"
+            return cut(x, target) if i.code == "trunc" else f"({C_TYPES[target]}){x}"
         if i.code == "sext":
             if kind == "i1":
-                return f"({TYPES[target]})({x} ? -1 : 0)"
-            return f"({TYPES[target]})(int64_t)({ {'i8': 'int8_t', 'i32': 'int32_t'}[kind] }){x}"
+                return f"({C_TYPES[target]})({x} ? -1 : 0)"
+            return f"({C_TYPES[target]})(int64_t)({ {'i8': 'int8_t', 'i32': 'int32_t'}[kind] }){x}"
         if i.code == "sitofp":
             return f"(double)({'int64_t' if kind == 'i64' else 'int32_t'}){x}"
         if i.code == "fptosi":
-            return f"({TYPES[target]})(int64_t){x}"
+            return f"({C_TYPES[target]})(int64_t){x}"
         if i.code == "ptrtoint":
             return f"(uint64_t)(uintptr_t){x}"
         if i.code == "inttoptr":
@@ -321,7 +330,8 @@ class _Printer:
 
     def _call(self, block, i):
         found = re.match(
-            rf"(?:(?:noundef|nonnull|signext|zeroext|range\([^)]*\)) )*({TYPE}) (@[\w.$]+|{NAME})\((.*)\)\Z", i.text
+            rf"(?:(?:noundef|nonnull|signext|zeroext|range\([^)]*\)) )*({LLVM_TYPE}) (@[\w.$]+|{LLVM_NAME})\((.*)\)\Z",
+            i.text,
         )
         if not found:
             raise Unsupported(f"a compiled loop cannot be written in C: call {i.text[:80]}")
@@ -340,8 +350,8 @@ class _Printer:
             if target is None:
                 raise Unsupported(f"a compiled loop cannot be written in C: it calls {name}")
         else:
-            kinds = ", ".join(TYPES[typed(part)[0]] for part in given)
-            target = f"(({TYPES[returns]} (*)({kinds}))(uintptr_t){self._value(callee, 'ptr')})"
+            kinds = ", ".join(C_TYPES[typed(part)[0]] for part in given)
+            target = f"(({C_TYPES[returns]} (*)({kinds}))(uintptr_t){self._value(callee, 'ptr')})"
         call = f"{target}({', '.join(self._operand(part) for part in given)})"
         return [f"{self.values[i.result]} = {call};" if i.result else f"{call};"]
 
@@ -363,7 +373,7 @@ class _Printer:
         value, default = split(head)
         kind, x = typed(value)
         lines = [f"switch ({self._value(x, kind)}) {{"]
-        for constant, label in re.findall(rf"{TYPE} (-?\d+), (label {NAME})", cases):
+        for constant, label in re.findall(rf"{LLVM_TYPE} (-?\d+), (label {LLVM_NAME})", cases):
             lines += [f"  case {self._value(constant, kind)}: {{", *[f"    {y}" for y in self._go(block, label)], "  }"]
         return [*lines, "  default: {", *[f"    {y}" for y in self._go(block, default)], "  }", "}"]
 
@@ -373,7 +383,7 @@ class _Printer:
         moves = []
         for phi in self.phis[target]:
             kind = phi.type
-            for value, origin in re.findall(rf"\[ (.*?), ({NAME}) \]", phi.text):
+            for value, origin in re.findall(rf"\[ (.*?), ({LLVM_NAME}) \]", phi.text):
                 if origin.removeprefix("%").strip('"') == block.label:
                     x = self._value(value, kind)
                     if x != self.values[phi.result]:
@@ -383,5 +393,5 @@ class _Printer:
         written = [c for _, c, _ in moves]
         if all(x not in written[:k] for k, (_, _, x) in enumerate(moves)):
             return [*[f"{c} = {x};" for _, c, x in moves], goes]
-        first = [f"{TYPES[kind]}{'' if kind == 'ptr' else ' '}n{k} = {x};" for k, (kind, _, x) in enumerate(moves)]
+        first = [f"{C_TYPES[kind]}{'' if kind == 'ptr' else ' '}n{k} = {x};" for k, (kind, _, x) in enumerate(moves)]
         return ["{", *[f"  {x}" for x in first], *[f"  {c} = n{k};" for k, (_, c, _) in enumerate(moves)], "}", goes]

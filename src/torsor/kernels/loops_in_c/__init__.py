@@ -1,0 +1,1 @@
+"""Compiled loops written in C99, from their LLVM code."""
