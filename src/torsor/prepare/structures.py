@@ -142,7 +142,7 @@ class Structures:
         if not self._shares_kernels():
             return None
         dependent = self.derivation.cls.declares("switches") == "dependent"
-        found = [self._flagged(t, q, p, soft) for soft in ((False, True) if dependent else (False,))]
+        found = [self._make_flagged(t, q, p, soft) for soft in ((False, True) if dependent else (False,))]
         return None if None in found else found
 
     def key_of(self, p):
