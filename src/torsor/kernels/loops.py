@@ -21,7 +21,10 @@ from ..source_files import PACKAGE, imported_files
 from . import cache, worker
 
 SHIPPED = PACKAGE / "bitcode"
-BUILDER = "import os; os.environ['TORSOR_BUILDING'] = '1'; from torsor.kernels.loop_builder import serve; serve()"
+BUILDER = (  # the settings must be there before Numba is imported
+    "import os; os.environ |= {'TORSOR_BUILDING': '1', 'NUMBA_CPU_NAME': 'generic', 'NUMBA_CPU_FEATURES': ''}; "
+    "from torsor.kernels.loop_builder import serve; serve()"
+)
 CTYPES: dict[str, Any] = {"int64": ctypes.c_int64, "float64": ctypes.c_double}
 
 
@@ -109,6 +112,15 @@ def _bitcode(module):
             )
         _store(mark, "bitcode", packed)
     return found
+
+
+def compile_again(module):
+    """Bitcode and entries of a module, compiled now for any processor, instead of what was kept; None if that fails."""
+    mark = digest(module)
+    packed = compile_in_other_process(module)
+    if packed is not None:
+        _store(mark, "bitcode", packed)
+    return _unpack(packed, mark)
 
 
 def is_shipped(module):

@@ -9,6 +9,7 @@ from .. import loops
 FLAGS = set(
     "nuw nsw exact disjoint samesign nneg inbounds nusw tail musttail notail fast nnan ninf nsz arcp contract afn reassoc".split()
 )
+WIDE_VECTORS = re.compile(r"<(?:4|8|16) x (?:double|i64)>")
 ATTRIBUTES = re.compile(
     r"^(?:(?:noundef|nonnull|signext|zeroext|noalias|immarg|writeonly|readonly|nocapture|align \d+"
     r"|(?:captures|range|dereferenceable|dereferenceable_or_null)\([^)]*\)) )+"
@@ -57,6 +58,9 @@ def functions_of(module):
 
     bitcode, entries = loops._bitcode(module)
     text = str(llvm.parse_bitcode(bitcode))
+    if WIDE_VECTORS.search(text) and (again := loops.compile_again(module)):  # it was compiled for one processor
+        bitcode, entries = again
+        text = str(llvm.parse_bitcode(bitcode))
     found = {}
     current = None
     for line in text.splitlines():
