@@ -48,6 +48,7 @@ if _typing.TYPE_CHECKING:  # for editors and type checkers, which do not see wha
     from .analysis.kinematics.kinematics import kinematics
     from .analysis.linear.linearise import linearise
     from .analysis.statics.equilibrium import equilibrium
+    from .cad.build123d_objects import read_assembly
     from .constraints.backlash import Backlash
     from .constraints.cam import Cam
     from .constraints.conserved import ConservedMomentum
@@ -147,7 +148,7 @@ __all__ = [
     "equilibrium", "export_c", "export_fmu", "export_robot",
     "falling", "inertia", "info", "interface", "kick", "kinematics", "linearise",
     "load_component", "load_result", "load_state", "model_schema", "movie", "picture", "plot", "plot_graph",
-    "range_of_motion", "read", "read_table", "record", "register",
+    "range_of_motion", "read", "read_assembly", "read_table", "record", "register",
     "registered", "release", "resume", "rising", "save_component", "save_html", "save_model", "save_result", "save_state",
     "shapes", "simulate", "strike", "study", "switch", "table", "testing", "time", "to_pandas", "update_model", "view",
     "Attraction", "Belt", "BeltPart", "Cam", "cam_lift", "Bushing", "Cable", "CablePart", "Pulley",
@@ -183,6 +184,7 @@ _LAZY = {  # what needs heavy dependencies is imported when it is first used
     "movie": ("viewer.movie", "movie"),
     "save_component": ("store.component", "save_component"),
     "load_component": ("store.component", "load_component"),
+    "read_assembly": ("cad.build123d_objects", "read_assembly"),
     "model_schema": ("store.model_files.json_schema", "model_schema"),
     "update_model": ("store.model_files.update_model", "update_model"),
     "save_model": ("store.model_files.save_model", "save_model"),
