@@ -16,8 +16,10 @@ def pendulum(kind):
     b3.RigidJoint("pivot", base, b3.Location((0, 30, 0), (0, 90, 0)))
     axis = b3.Axis((-50, 0, 0), (0, 1, 0))
     own = {
-        "revolute": lambda: b3.RevoluteJoint("hinge", arm, axis), "prismatic": lambda: b3.LinearJoint("hinge", arm, axis, (0, 90)),
-        "cylindrical": lambda: b3.CylindricalJoint("hinge", arm, axis, linear_range=(0, 90)), "spherical": lambda: b3.BallJoint("hinge", arm),
+        "revolute": lambda: b3.RevoluteJoint("hinge", arm, axis),
+        "prismatic": lambda: b3.LinearJoint("hinge", arm, axis, (0, 90)),
+        "cylindrical": lambda: b3.CylindricalJoint("hinge", arm, axis, linear_range=(0, 90)),
+        "spherical": lambda: b3.BallJoint("hinge", arm),
     }[kind]()  # fmt: skip
     b3.RigidJoint("end", arm, b3.Location((55, 0, 0)))
     b3.RigidJoint("back", tip, b3.Location((0, 0, 0)))

@@ -9,7 +9,7 @@ from . import DONE
 from .command_options import SET
 from .model_source import assignments, load
 
-FILE = typer.Argument(metavar="FILE", help="A CAD assembly: FILE.step, FILE.FCStd.")
+FILE = typer.Argument(metavar="FILE", help="A CAD assembly: FILE.step.")
 OUT = typer.Option(
     "--out", metavar="FILE.yaml", help="Write the proposed joints as a table, to be looked through and edited."
 )
@@ -27,7 +27,7 @@ def mates(
 
     found = load(source, assignments(set)).imported
     if not isinstance(found, ImportedAssembly):
-        raise OptionError(f"mates: {source!r} is no CAD assembly; give a STEP or FreeCAD file")
+        raise OptionError(f"mates: {source!r} is no CAD assembly; give a STEP file")
     print(found.summary())
     proposed = [mate for mate in found.mates if mate.confidence >= least]
     print(
