@@ -19,7 +19,7 @@ POOR = 0.1  # conditioning at a stage over that at the better end of the step, b
 
 
 def span_of(method, scratch, layout, p):
-    """The record of steps of a method, with the stages that are in the scratch."""
+    """The record of a step and its interpolation, with the stages in the scratch."""
     of = lambda size, *names: {name: np.zeros(size) for name in names}
     vectors = (
         of(layout.algebra, "u", "xdot") | of(layout.x, "x", "y") | of(p.size, "p") | of(len(method.dense), "weights")
@@ -28,30 +28,30 @@ def span_of(method, scratch, layout, p):
 
 
 def longest(integrator, method, tolerance):
-    """The longest step, as a part of the run: what lasts for less may be stepped over where nothing else moves. Where steps end
-    at outputs, these limit them."""
+    """The longest step / length of the run. A longer step could miss a short motion between two phases of rest. Without a
+    continuous extension the outputs limit the steps."""
     order = max(integrator.order, integrator.estimated or 0)
     return 0.5 * tolerance ** (1 / order) if method.dense.size else np.inf
 
 
 @inlined
-def begins(run, structure):
-    """Take note of where a step begins."""
+def begin_step(run, structure):
+    """Store the start of a step."""
     span, state = run.span, run.state
     span.at, span.start, span.structure, span.pivot = state.at, state.time, structure, state.pivot
     copy(state.p, span.p)
 
 
 @inlined
-def ends_here(run):
-    """The step that began ends at the present state."""
+def end_step(run):
+    """Store the length of the step that ends at the present state."""
     run.span.length, run.span.filled = run.state.time - run.span.start, 0
 
 
 @compiled
-def fill(run):
-    """Stages that only the extension takes. Near a singular position they are off the constraints by more than a rate there can
-    bear: then the end of the step is the only one."""
+def compute_extra_stages(run):
+    """Compute the stages that only the extension uses. Near a singular position they violate the constraints too much; then the end
+    of the step is the only further stage."""
     span, s, method, state = run.span, run.scratch, run.method, run.state
     k, x = run.kernels[span.structure], state.xs[span.at]
     if span.filled == 0:
@@ -73,7 +73,7 @@ def fill(run):
 
 
 @compiled
-def along(run, poor, theta, h, K, u):
+def interpolate(run, poor, theta, h, K, u):
     """u(θ) of a step of length h with the stages K: (1)."""
     B = run.method.spare if poor == 1 else run.method.dense
     b, phi = run.span.weights, theta

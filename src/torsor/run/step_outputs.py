@@ -6,7 +6,7 @@ Dense output leaves the length of steps to error control, so that the choice of 
 from ..kernels import call
 from ..kernels.compiled import compiled, inlined
 from ..methods.constraint_projection import correct_positions, correct_velocities
-from ..methods.continuous_extension import along, fill
+from ..methods.continuous_extension import compute_extra_stages, interpolate
 from ..methods.rank_agreement import alone, overall
 from ..methods.vector_functions import copy
 from .breakpoints import next_breakpoint
@@ -61,7 +61,7 @@ def output_within_step(run):
 def write_outputs_within_step(run):
     """Write the outputs that lie within the last step."""
     if run.plan.dense == 1 and output_within_step(run):
-        fill(run)
+        compute_extra_stages(run)
         while output_within_step(run):
             write_dense_output(run, run.out.times[run.out.written], run.out.written)
             run.out.written += 1
@@ -75,7 +75,7 @@ def write_dense_output(run, t, i):
     span, s, out = run.span, run.scratch, run.out
     k, x, p = run.kernels[span.structure], out.x[i], out.p[i]
     copy(span.p, p)
-    along(run, span.poor, (t - span.start) / span.length, span.length, s.K, span.u)
+    interpolate(run, span.poor, (t - span.start) / span.length, span.length, s.K, span.u)
     call.advance(k, s, run.state.xs[span.at], span.u, x)
     s.t[0] = t
     if run.plan.projects == 1 and k.constrained == 1:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..kernels import call
 from ..kernels.compiled import compiled, entry, reference
-from ..methods.continuous_extension import begins, ends_here
+from ..methods.continuous_extension import begin_step, end_step
 from ..methods.run_records import Evaluation, Run
 from ..methods.status_codes import ACCEPTED, FINISHED, ILL_CHOSEN, LOST, REJECTED, RUNNING
 from ..methods.vector_functions import rate
@@ -28,10 +28,10 @@ def advance_to(run, end, budget):
         goal = write_due_outputs(run)
         if outputs_are_complete(run) or run.state.time >= end:
             return FINISHED
-        begins(run, 0)
+        begin_step(run, 0)
         status = attempt(run, 0, min(goal, end))
         if run.state.time > run.span.start:
-            ends_here(run)
+            end_step(run)
             write_outputs_within_step(run)
         if status != ACCEPTED and status != REJECTED:
             return status

@@ -20,7 +20,7 @@ from ...kernels.compiled import compiled
 from ...methods.status_codes import RUNNING
 from ...prepare.event_codes import LOADS_CHANGED, NEEDS_CONTACT_KERNEL
 from ...prepare.event_records import REACTION, VALUE
-from ..events.event_tolerances import near
+from ..events.event_tolerances import zero_tolerance
 from .impact_friction import solve_small
 from .impulses import place_of
 from .redundant_impacts import wants_contacts, without_units
@@ -54,7 +54,7 @@ def needs_decision(run, p, phi):
     events = run.events
     for contact in run.program.onesided:
         if p[contact.place] == 1.0:
-            pulls = phi[VALUE, contact.lift] < -near(run, contact.lift, 0.0, 0.0)
+            pulls = phi[VALUE, contact.lift] < -zero_tolerance(run, contact.lift, 0.0, 0.0)
             if pulls or events.due[contact.lift] == 1 or p[contact.loaded] == 0.0:
                 return True
     return False

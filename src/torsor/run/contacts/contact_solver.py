@@ -18,8 +18,8 @@ from ...methods.status_codes import RUNNING
 from ...methods.vector_functions import fastest
 from ...prepare.event_codes import LOG_FULL, NEEDS_CONTACT_KERNEL, NEEDS_STRUCTURE, STRIKE
 from ...prepare.event_records import RATE, VALUE
-from ..events.event_firing import become, begin, energy_of
-from ..events.event_tolerances import near, rounded_rate, structure_of
+from ..events.event_firing import accept_due_events, begin_trial, energy_of
+from ..events.event_tolerances import rounded_rate, structure_of, zero_tolerance
 from .impulses import place_of
 from .redundant_impacts import change_force, rub, wants_contacts, without_units
 from .stick_slip import SLOW
@@ -44,7 +44,7 @@ def _touches(run, contact, t):
         for k in range(watch.ops, watch.ops_end):
             op = run.program.ops[k]
             if op.code == STRIKE and op.place == contact.place:
-                at_zero = abs(phi[VALUE, m]) <= near(run, m, t, phi[RATE, m])
+                at_zero = abs(phi[VALUE, m]) <= zero_tolerance(run, m, t, phi[RATE, m])
                 if at_zero and abs(phi[RATE, m]) <= SLOW * watch.unit * rounded_rate(run):
                     return m
     return -1
@@ -199,7 +199,7 @@ def _replace_structure(run, t, energy):
     if status != RUNNING:
         return status
     run.events.rebounds_end = t
-    become(run, i, energy_of(run, i, t, trial.x, trial.p) - energy)
+    accept_due_events(run, i, energy_of(run, i, t, trial.x, trial.p) - energy)
     return RUNNING
 
 
@@ -211,7 +211,7 @@ def decide_together(run, i, t):
         return LOG_FULL
     if wants_contacts(run, i):
         return NEEDS_CONTACT_KERNEL
-    energy = begin(run, t)
+    energy = begin_trial(run, t)
     call.guards(run.kernels[i], s, trial.x, trial.p, s.xdot, s.lam, trial.phi)
     call.slots(run.kernels[i], s, trial.x, trial.p, s.xdot, s.lam, trial.later)
     call.meeting(run.kernels[i], s, trial.x, trial.p, met.A, met.B, met.before)
@@ -247,7 +247,7 @@ def jam(run, k, t):
     f, trial = run.program.frictions[k], run.trial
     if _log_is_full(run):
         return LOG_FULL
-    energy = begin(run, t)
+    energy = begin_trial(run, t)
     trial.p[f.host], trial.p[f.stick], trial.p[f.slip] = 1.0, 1.0, 0.0
     if structure_of(run, trial.p) < 0:
         return NEEDS_STRUCTURE

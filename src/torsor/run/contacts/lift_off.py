@@ -12,7 +12,7 @@ from ...kernels.compiled import compiled, inlined
 from ...methods.vector_functions import copy
 from ...prepare.event_codes import RELEASE, STRIKE
 from ...prepare.event_records import LAST_SAMPLE, RATE, VALUE
-from ..events.event_tolerances import NEAR, is_watched, near, rounded_rate
+from ..events.event_tolerances import NEAR, is_watched, rounded_rate, zero_tolerance
 
 WIDE = 1e-6  # gap over its unit, above which a contact is certainly open
 DEEP = 1e-9  # negative gap over its unit, beyond which the step is repeated with a shorter one
@@ -82,7 +82,7 @@ def follow_parting(run):
             continue
         x, rate, unit = events.phi[VALUE, m], events.phi[RATE, m], run.program.events[m].unit
         closes = rate < -NEAR * unit * rounded_rate(run)
-        if closes and x <= near(run, m, run.state.time, rate):
+        if closes and x <= zero_tolerance(run, m, run.state.time, rate):
             events.due[m], events.pending = 1, 1
         if closes or x > WIDE * unit:
             events.parting[m] = 0

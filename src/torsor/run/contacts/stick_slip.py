@@ -21,7 +21,7 @@ from ...methods.status_codes import RUNNING
 from ...methods.vector_functions import fastest, rate, without_length
 from ...prepare.event_codes import NEEDS_STRUCTURE, UNDECIDED
 from ...prepare.event_records import RATE, VALUE
-from ..events.event_tolerances import CRAWL, NEAR, load_of, resolution, structure_of
+from ..events.event_tolerances import CRAWL, NEAR, largest_load, load_resolution, structure_of
 from .velocity_jumps import velocities
 
 APART, STICKS, LIMIT = 0, 1, 2  # takes no part: it slides or its contact is open; or what (1) says
@@ -81,7 +81,7 @@ def change(run, i, k, e, lets_go, load, pace):
     unit = run.program.units[f.row]
     if run.rub.tries[k] == STICKS:
         left, scale = trial.phi[VALUE, f.starts], max(events.scale[f.starts], load * run.scales.length / unit)
-        least = resolution(run, i)
+        least = load_resolution(run, i)
         gives_way = lets_go and (f.starts == e or left <= max(GIVES_WAY, least) * scale)
         if left < -least * scale or gives_way:
             run.rub.tries[k] = LIMIT
@@ -128,7 +128,7 @@ def adhere(run, t, e, jumped):
         rate(run, k, t, trial.x, trial.p, s.xdot)
         call.guards(k, s, trial.x, trial.p, s.xdot, s.lam, trial.phi)
         call.slots(k, s, trial.x, trial.p, s.xdot, s.lam, trial.later)
-        load = max(run.events.load, load_of(run, i))
+        load = max(run.events.load, largest_load(run, i))
         pace = max(without_length(run, s.xdot, run.plan.velocities), load / (run.plan.mass * run.scales.length))
         changed = False
         for l in range(count):

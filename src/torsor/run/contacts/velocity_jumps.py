@@ -17,7 +17,7 @@ from ...methods.constraint_projection import correct_positions
 from ...methods.status_codes import RUNNING
 from ...methods.vector_functions import copy, rate
 from ...prepare.event_codes import CHATTERS, NEEDS_CONTACT_KERNEL, NEEDS_STRUCTURE, NOT_SATISFIED
-from ..events.event_tolerances import FAR, NEAR, REBOUND, resolution, structure_of
+from ..events.event_tolerances import FAR, NEAR, REBOUND, load_resolution, structure_of
 from .impacts import impact
 from .impulses import loosen, place_of, push, residuals, unit_of
 from .redundant_impacts import ambiguous, meet, wants_contacts
@@ -100,7 +100,7 @@ def pulls(run, i):
     rounding = run.plan.mass * run.scales.length**2 * events.fastest  # of impulses times the units of their rows
     for m in range(units.size):
         rounding = max(rounding, abs(trial.impulses[m]) * units[m])
-    rounding *= resolution(run, i)
+    rounding *= load_resolution(run, i)
     for contact in run.program.onesided:
         if (
             place_of(run, i, contact.row, run.trial.p) >= 0

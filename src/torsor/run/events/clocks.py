@@ -1,8 +1,8 @@
-"""Clocks: events at instants that are known beforehand. Steps end there, so that nothing has to be located.
+"""Clocks: events at instants that are known beforehand. Steps end there, so that no root has to be located.
 
     t_n = (n + first) period + rest                                                                  (1)
 
-n is how often the event has happened, and stands in p. Instants that differ by rounding are one.
+n is the number of times that the event has fired, a parameter in p. Instants that differ by rounding are one.
 """
 
 from ...kernels.compiled import compiled, inlined
@@ -11,7 +11,7 @@ from ..step_outputs import TIMES_EQUAL
 
 @inlined
 def is_stopped(run, m):
-    """Whether the clock of event m does not run: its controller is disarmed."""
+    """True if the clock of event m is stopped, because its controller is disarmed."""
     watch = run.program.events[m]
     for k in range(watch.during, watch.during_end):
         if run.state.p[run.program.during[k].place] != run.program.during[k].value:
@@ -20,24 +20,24 @@ def is_stopped(run, m):
 
 
 @inlined
-def rings(run, m, t):
-    """Whether the clock of event m rings at or before a time."""
+def has_rung(run, m, t):
+    """True if the next tick of the clock of event m is at or before a time."""
     watch = run.program.events[m]
     late = (run.state.p[watch.count] + watch.first) * watch.period + watch.rest <= t + TIMES_EQUAL * abs(t)  # (1)
     return late and not is_stopped(run, m)
 
 
 @compiled
-def ring(run):
-    """Let an instant begin where a clock rings."""
+def start_clock_instants(run):
+    """Start an instant if a clock ticks now."""
     for m in run.program.clocks:
-        if rings(run, m, run.state.time):
+        if has_rung(run, m, run.state.time):
             run.events.pending = 1
 
 
 @compiled
-def before(run, goal):
-    """The time to go to next: the goal, or where a clock rings before."""
+def time_before_clock(run, goal):
+    """The end of the next step at most: the goal, or an earlier tick of a clock."""
     found = goal
     for m in run.program.clocks:
         watch = run.program.events[m]

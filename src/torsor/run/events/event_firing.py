@@ -1,7 +1,8 @@
-"""One event happens, with those that happen together with it: its elementary steps on a trial state, taken over as a whole.
+"""One event fires, with the events that fire together with it: their elementary steps change a trial state, which then replaces the
+present state as a whole.
 
-A run can stop here to have the kernels of a new structure compiled, the log emptied, or a function called; then everything is as it
-was.
+The run may have to stop here: to compile the kernels of a new structure, to empty the log, or to call a controller. Then the
+present state is unchanged.
 """
 
 import numpy as np
@@ -35,14 +36,14 @@ from ..contacts.stick_slip import grip
 from ..contacts.velocity_jumps import jump, positions, velocities
 from .event_tolerances import FAR, LEANS, structure_of
 
-# what elementary steps ask for
+# flags: what has to be solved after the elementary steps
 NOTHING, MOVED, LANDS, ENGAGED, SNAPS, ENDS, STICKS_OR_SLIDES = 0, 1, 2, 4, 8, 16, 32
-PUSHED = 64  # velocities have jumped: closed contacts react
+PUSHED = 64  # velocities have jumped: closed contacts have impulses
 
 
 @compiled
-def does(run, e, code):
-    """Whether an event has steps of this kind."""
+def has_step(run, e, code):
+    """True if an event has elementary steps of this kind."""
     for k in range(run.program.events[e].ops, run.program.events[e].ops_end):
         if run.program.ops[k].code == code:
             return True
@@ -50,22 +51,22 @@ def does(run, e, code):
 
 
 @compiled
-def together(run, other, e):
-    """Whether another event happens together with e: constraints that are struck at one instant are struck at once, and dry
-    friction sticks or lets go at once."""
+def fires_together(run, other, e):
+    """True if event `other` fires together with event e: impacts at one instant are solved together, and so is dry friction that
+    sticks or begins to slide."""
     if other == e or run.events.due[other] == 0:
         return other == e
-    strike, land = does(run, e, STRIKE), does(run, e, STICK_OR_SLIDE)
-    if run.events.opening == 1 and does(run, e, RELEASE) and does(run, other, RELEASE):
+    strike, land = has_step(run, e, STRIKE), has_step(run, e, STICK_OR_SLIDE)
+    if run.events.opening == 1 and has_step(run, e, RELEASE) and has_step(run, other, RELEASE):
         return True
-    return (strike and does(run, other, STRIKE)) or (land and does(run, other, STICK_OR_SLIDE))
+    return (strike and has_step(run, other, STRIKE)) or (land and has_step(run, other, STICK_OR_SLIDE))
 
 
 @compiled
 def find_cause(run, e):
-    """The event that has happened where event e was due: friction whose speed vanishes sticks or reverses. -1 for friction that
-    was to let go and holds."""
-    for f in run.program.frictions if does(run, e, STICK_OR_SLIDE) else run.program.frictions[:0]:
+    """The event that has fired where event e was due: friction whose speed vanishes sticks or reverses its direction. -1 for
+    friction that was due to slide and sticks."""
+    for f in run.program.frictions if has_step(run, e, STICK_OR_SLIDE) else run.program.frictions[:0]:
         sticks = run.trial.p[f.stick] == 1.0
         if f.stops == e:
             return e if sticks else f.reverses
@@ -84,8 +85,8 @@ def energy_of(run, i, t, x, p):
 
 
 @compiled
-def strike(run, e, op):
-    """Take note of a constraint that an event strikes. Returns a status."""
+def add_strike(run, e, op):
+    """Add a constraint that an event strikes to the list of this impact. Returns a status."""
     trial, events = run.trial, run.events
     e_ = trial.slots[op.slot]
     if not 0.0 <= e_ <= 1.0:
@@ -97,7 +98,7 @@ def strike(run, e, op):
     hit = trial.struck[events.struck]
     hit.row, hit.place, hit.restitution, hit.slot = op.row, op.place, e_, op.slot + 1
     hit.stays, hit.takes_part = 0, 1
-    hit.leaving = events.phi[RATE, e]  # approach of a row that is redundant
+    hit.leaving = events.phi[RATE, e]  # approach velocity, used if the row is redundant
     rises = run.program.events[e].both == 1 and events.side[e] == -1
     hit.side = -trial.slots[op.slot + 2] if rises else trial.slots[op.slot + 2]
     events.struck += 1
@@ -105,8 +106,8 @@ def strike(run, e, op):
 
 
 @compiled
-def elementary(run, e, t):
-    """The elementary steps of an event on the trial state. Returns a status, and what they ask for."""
+def apply_elementary_steps(run, e, t):
+    """Apply the elementary steps of an event to the trial state. Returns a status, and flags of what has to be solved then."""
     program, trial, asks = run.program, run.trial, NOTHING
     watch = program.events[e]
     for k in range(watch.ops, watch.ops_end):
@@ -118,12 +119,12 @@ def elementary(run, e, t):
             asks |= MOVED if program.moving[op.place] == 1 else NOTHING
         elif op.code == RELEASE:
             trial.p[op.place] = 0.0
-            asks |= LANDS  # others have to hold what it held
+            asks |= LANDS  # other constraints may take over its load
         elif op.code == ENGAGE:
             trial.p[op.place] = 1.0
             asks |= ENGAGED | (SNAPS if trial.slots[op.slot] != 0.0 else NOTHING)
         elif op.code == STRIKE:
-            status = strike(run, e, op)
+            status = add_strike(run, e, op)
             if status != RUNNING:
                 return status, asks
         elif op.code == STICK_OR_SLIDE:
@@ -147,13 +148,13 @@ def elementary(run, e, t):
 
 
 @compiled
-def begin(run, t):
-    """The trial state is the present one; values that events take their numbers from are looked up. Returns its energy."""
+def begin_trial(run, t):
+    """Copy the present state to the trial state, and evaluate the values that elementary steps use. Returns its energy."""
     state, trial, s, i = run.state, run.trial, run.scratch, run.events.structure
     x = state.xs[state.at]
     copy(x, trial.x)
     copy(state.p, trial.p)
-    for m in range(run.program.states.size):  # events set them where they set parameters
+    for m in range(run.program.states.size):  # events set own states through their copies in p
         trial.p[run.program.states[m]] = x[x.size - run.program.states.size + m]
     for m in range(trial.impulses.size):
         trial.impulses[m] = 0.0
@@ -167,8 +168,8 @@ def begin(run, t):
 
 
 @compiled
-def keep_velocities(run):
-    """Parameters that were set change no velocity, whatever stands in the state in their place."""
+def restore_velocities(run):
+    """Restore the velocities after parameters were set. A state that contains momenta is computed again from the velocities."""
     k, state, trial, s = run.kernels[run.events.structure], run.state, run.trial, run.scratch
     if k.renewed != 0:
         s.t[0] = state.time
@@ -177,64 +178,64 @@ def keep_velocities(run):
 
 
 @compiled
-def follow(run, t, e, asks):
-    """Positions, velocities and friction of the trial state after the elementary steps. Returns a status."""
+def solve_trial_state(run, t, e, asks):
+    """Solve for positions, velocities and friction of the trial state after the elementary steps. Returns a status."""
     hit, engaged, pushed, status = run.events.struck > 0, asks & ENGAGED != 0, asks & PUSHED != 0, RUNNING
     if hit or engaged:
-        status = collide(run, t, engaged, asks & SNAPS != 0)
-    elif asks & (MOVED | PUSHED):  # something that constraints contain has changed, or the velocities
+        status = solve_collision(run, t, engaged, asks & SNAPS != 0)
+    elif asks & (MOVED | PUSHED):  # a quantity in the constraints has changed, or the velocities
         status = positions(run, t, False) if asks & MOVED else RUNNING
         if status == RUNNING:
-            status = react(run, t) if pushed else velocities(run, t)
+            status = solve_push(run, t) if pushed else velocities(run, t)
     if status == RUNNING and (asks & (LANDS | STICKS_OR_SLIDES) or hit or engaged or pushed):
         status = grip(run, t, e, hit or engaged or pushed)
     return status
 
 
 @compiled
-def react(run, t):
-    """Velocities after a push: closed contacts hold it off, or open. Returns a status."""
+def solve_push(run, t):
+    """Solve for velocities after an impulse was applied to a body: closed contacts react or open. Returns a status."""
     loosen(run, run.trial.p, False)
     return jump(run, t) if run.program.onesided.size > 0 else RUNNING
 
 
 @compiled
-def fire(run, e):
-    """Let event e happen. Returns a status; NEEDS_STRUCTURE, LOG_FULL and NEEDS_CONTROLLER leave everything as it was."""
+def fire_event(run, e):
+    """Fire event e. Returns a status; NEEDS_STRUCTURE, LOG_FULL and NEEDS_CONTROLLER leave the present state unchanged."""
     events, t, asks = run.events, run.state.time, NOTHING
     if run.log.count + events.due.size > run.log.time.size:
         return LOG_FULL
-    energy = begin(run, t)
-    if events.answered == 0 and does(run, e, CALL_CONTROLLER):
+    energy = begin_trial(run, t)
+    if events.answered == 0 and has_step(run, e, CALL_CONTROLLER):
         return NEEDS_CONTROLLER
     events.rebounds_end = t
-    if does(run, e, STICK_OR_SLIDE):  # what happens to friction is decided first
-        status = follow(run, t, e, STICKS_OR_SLIDES)
+    if has_step(run, e, STICK_OR_SLIDE):  # friction sticks or slides first: the other steps depend on it
+        status = solve_trial_state(run, t, e, STICKS_OR_SLIDES)
         if status != RUNNING:
             return status
     for other in range(events.due.size):
-        m = find_cause(run, other) if together(run, other, e) else -1
+        m = find_cause(run, other) if fires_together(run, other, e) else -1
         if m >= 0:
-            status, more = elementary(run, m, t)
+            status, more = apply_elementary_steps(run, m, t)
             if status != RUNNING:
                 return status
             asks |= more
     for m in range(run.program.states.size):
         run.trial.x[run.trial.x.size - run.program.states.size + m] = run.trial.p[run.program.states[m]]
-    keep_velocities(run)
-    status = follow(run, t, e, asks & ~STICKS_OR_SLIDES)
+    restore_velocities(run)
+    status = solve_trial_state(run, t, e, asks & ~STICKS_OR_SLIDES)
     if status != RUNNING:
         return status
     i = structure_of(run, run.trial.p)
     if i < 0:
         return NEEDS_STRUCTURE
-    take_over(run, i, e, energy_of(run, i, t, run.trial.x, run.trial.p) - energy)
+    accept_trial_state(run, i, e, energy_of(run, i, t, run.trial.x, run.trial.p) - energy)
     return ENDED if asks & ENDS else RUNNING
 
 
 @compiled
 def add_to_log(run, e):
-    """Log the event that has happened where event e was due."""
+    """Log the event that has fired where event e was due."""
     m = find_cause(run, e)
     if m >= 0:
         run.log.event[run.log.count] = m
@@ -242,35 +243,35 @@ def add_to_log(run, e):
 
 
 @compiled
-def take_over(run, i, e, change):
-    """The trial state is the present one, in structure i. What happens together is logged together, energy and impulses with
-    the first."""
+def accept_trial_state(run, i, e, change):
+    """Replace the present state by the trial state, in structure i. Events that fire together are logged together, energy and
+    impulses with the first one."""
     events, trial, log = run.events, run.trial, run.log
     first = log.count
     add_to_log(run, e)
     for other in range(events.due.size - 1, -1, -1):
-        if together(run, other, e):
+        if fires_together(run, other, e):
             watch = run.program.events[other]
             turned = 1 if watch.both == 1 and events.side[other] == -1 else -1
-            events.side[other] = 0 if does(run, other, STRIKE) and watch.undecided_near_zero == 1 else turned
+            events.side[other] = 0 if has_step(run, other, STRIKE) and watch.undecided_near_zero == 1 else turned
             events.fired[other], trial.at[other] = 1, events.phi[VALUE, other]
             if other != e:
                 events.due[other] = 0
                 add_to_log(run, other)
     events.due[e], events.answered, events.opening = 0, 0, 0
     _replace_state(run, i, first, change)
-    if run.program.events[e].period > 0.0:  # what happens by the clock needs no log
+    if run.program.events[e].period > 0.0:  # ticks of clocks are not logged
         log.count = first
 
 
 @compiled
-def become(run, i, change):
-    """The trial state is the present one, in structure i; all events that are due have happened."""
+def accept_due_events(run, i, change):
+    """Replace the present state by the trial state, in structure i. All due events have fired."""
     events, first = run.events, run.log.count
     for m in range(events.due.size):
         if events.due[m] == 1:
             watch = run.program.events[m]
-            events.side[m] = 0 if does(run, m, STRIKE) and watch.undecided_near_zero == 1 else -1
+            events.side[m] = 0 if has_step(run, m, STRIKE) and watch.undecided_near_zero == 1 else -1
             events.fired[m], events.due[m], run.trial.at[m] = 1, 0, events.phi[VALUE, m]
             add_to_log(run, m)
     _replace_state(run, i, first, change)
@@ -278,7 +279,7 @@ def become(run, i, change):
 
 @compiled
 def _replace_state(run, i, first, change):
-    """The trial state is the present one, in structure i; entries of the log from `first` on belong to it."""
+    """Replace the present state by the trial state, in structure i; entries of the log from `first` on belong to it."""
     events, trial, state, log = run.events, run.trial, run.state, run.log
     same_trunk(run, trial.x)
     copy(trial.x, state.xs[state.at])
@@ -294,8 +295,8 @@ def _replace_state(run, i, first, change):
 
 
 @compiled
-def collide(run, t, engaged, snap):
-    """Positions and velocities of the trial state after constraints were struck or engaged. Returns a status."""
+def solve_collision(run, t, engaged, snap):
+    """Solve for positions and velocities of the trial state after constraints were struck or engaged. Returns a status."""
     trial, s, events = run.trial, run.scratch, run.events
     for m in range(events.struck):
         trial.p[trial.struck[m].place] = 1.0
@@ -309,7 +310,7 @@ def collide(run, t, engaged, snap):
         hit = trial.struck[m]
         place = place_of(run, i, hit.row, run.trial.p)
         if place >= 0:
-            side = hit.side if abs(hit.side) > LEANS else -s.psi[place]  # else the side it comes from
+            side = hit.side if abs(hit.side) > LEANS else -s.psi[place]  # else the side from its approach velocity
             hit.side = 1.0 if side >= 0.0 else -1.0
             hit.leaving = hit.side * s.psi[place]
         if place >= 0 and not abs(s.g[place]) <= FAR * run.program.units[hit.row]:

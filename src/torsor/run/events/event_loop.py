@@ -1,8 +1,8 @@
-"""The time loop of a run with events: steps that are looked through for events, and instants between them."""
+"""The time loop of a run with events: steps, each searched for events, and the instants at which events fire."""
 
 from ...kernels import call
 from ...kernels.compiled import compiled, entry, inlined, reference
-from ...methods.continuous_extension import begins, ends_here
+from ...methods.continuous_extension import begin_step, end_step
 from ...methods.status_codes import ACCEPTED, FINISHED, LOST, REJECTED, RUNNING
 from ...methods.vector_functions import copy, fastest
 from ...prepare.event_codes import ENDED, NOT_A_NUMBER, VARIES_TOO_FAST
@@ -19,22 +19,33 @@ from ..step_outputs import (
     write_due_outputs,
     write_outputs_within_step,
 )
-from .clocks import before, ring
-from .event_detection import first, quiet
-from .event_instant import close_resting_contacts, instant
+from .clocks import start_clock_instants, time_before_clock
+from .event_detection import find_first_event, is_quiet
+from .event_instant import close_resting_contacts, process_instant
 from .event_location import locate
-from .event_tolerances import AT_START, CRAWL, MANY, STILL, go_back, is_watched, keep, measure, near, rounded_rate
-from .step_interpolation import ends
+from .event_tolerances import (
+    AT_START,
+    CRAWL,
+    MANY,
+    STILL,
+    is_watched,
+    restore_step_start,
+    rounded_rate,
+    save_step_start,
+    update_scale,
+    zero_tolerance,
+)
+from .step_interpolation import evaluate_step_ends
 
-# speed of a friction that sticks besides others, over the largest: from here it is taken to slide, up to here it has only begun
+# speed of redundant sticking friction / largest speed: below BEGINS it is rounding, above SLIDES the friction slides
 BEGINS, SLIDES = 1e-9, 1e-6
 
 at = reference(EventRun)
 
 
 @compiled
-def acts_at_start(run):
-    """Whether something happens at the very start of the step: only that is due then."""
+def select_events_at_start(run):
+    """True if events are due at the start of the step. Then no others stay due."""
     due, any = run.events.due, False
     for m in range(due.size):
         any = any or due[m] == AT_START
@@ -44,39 +55,42 @@ def acts_at_start(run):
 
 
 @compiled
-def happens(run, i):
-    """Go to where something happens in the step, or back if that cannot be decided. Returns a status."""
-    if acts_at_start(run):
-        go_back(run)
+def go_to_event(run, i):
+    """Go to the first event within the step; back to its start if that fails. Returns a status."""
+    if select_events_at_start(run):
+        restore_step_start(run)
     else:
         status = locate(run, i)
         if status != RUNNING:
             for m in range(run.events.due.size):
                 run.events.due[m] = 0
-            go_back(run)
+            restore_step_start(run)
             return status
     run.events.pending = 1
     return RUNNING
 
 
 @compiled
-def nothing_happens(run):
-    """The step is over, and on which side of zero everything is."""
+def finish_step(run):
+    """Finish a step without events: store the side of zero of each watched function."""
     events, state = run.events, run.state
     for row in range(3):
         copy(run.step.samples[LAST_SAMPLE, row], events.phi[row])
     for m in range(events.due.size):
         x, rate = events.phi[VALUE, m], events.phi[RATE, m]
         if is_watched(run, m, state.p):
-            measure(run, m, x, rate)
-        if abs(x) > near(run, m, state.time, rate):
+            update_scale(run, m, x, rate)
+        if abs(x) > zero_tolerance(run, m, state.time, rate):
             events.side[m] = 1 if x > 0.0 else -1
-    state.fresh, state.rated = 0, 1 if run.program.headings.size == 0 else 0  # F may belong to a state within the step
+    state.fresh, state.rated = (
+        0,
+        1 if run.program.headings.size == 0 else 0,
+    )  # the factor F may belong to a state within the step
 
 
 @compiled
-def follow_headings(run, i):
-    """The way in which something slides is followed, and what turns about zero is stopped."""
+def update_sliding_directions(run, i):
+    """Store the directions of sliding. Sliding in two directions that comes to rest is marked to stop."""
     events, state, s, later = run.events, run.state, run.scratch, run.trial.later
     if run.program.headings.size > 0:
         call.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, later)
@@ -96,9 +110,11 @@ def follow_headings(run, i):
 
 
 @compiled
-def slips(run, i):
-    """A friction that sticks and is not in the equations, since other constraints hold the same, and that slides because these
-    begin to move: its number, -1 if there is none; and how fast it slides, as a share of the largest rate."""
+def find_slipping_friction(run, i):
+    """Find redundant sticking friction that slides, because the constraints that hold in its place begin to move.
+
+    Returns the number of the friction that slides fastest, -1 if there is none, and its speed over the largest rate.
+    """
     frictions, s, state, later = run.program.frictions, run.scratch, run.state, run.trial.later
     most, found, evaluated = 0.0, -1, False
     for k in range(frictions.size):
@@ -118,45 +134,45 @@ def slips(run, i):
 
 
 @compiled
-def step(run, goal):
-    """One step, looked through. Returns a status."""
+def take_step(run, goal):
+    """Take one step and search it for events. Returns a status."""
     plan, state, events = run.plan, run.state, run.events
     i = events.structure
     if plan.adaptive == 1 and events.followed > 0.0 and state.step > MANY * events.followed:
         state.step = MANY * events.followed
     if run.program.headings.size > 0:
         state.longest = min(state.longest, events.slip_step)
-    keep(run)
-    begins(run, i)
+    save_step_start(run)
+    begin_step(run, i)
     status = attempt(run, i, goal)
     if status == REJECTED:
         return RUNNING
     if status != ACCEPTED:
-        if state.time > run.kept.time:  # it is looked through when it is repeated
-            go_back(run)
+        if state.time > run.kept.time:  # the step is searched when it is repeated
+            restore_step_start(run)
         return status
-    ends_here(run)
+    end_step(run)
     events.fastest = max(events.fastest, fastest(run, state.xs[state.at]))
-    ends(run, i)
-    found = 0 if quiet(run, state.p) else first(run, i, state.p)
+    evaluate_step_ends(run, i)
+    found = 0 if is_quiet(run, state.p) else find_first_event(run, i, state.p)
     if found == 0:
-        friction, share = slips(run, i)
-        if share > SLIDES or too_deep(run):  # it began within the step: that is to be found
+        friction, share = find_slipping_friction(run, i)
+        if share > SLIDES or too_deep(run):  # sliding began within the step: find the instant with shorter steps
             h = state.time - run.kept.time
-            go_back(run)
+            restore_step_start(run)
             state.longest = 0.3 * h
             return RUNNING
         write_outputs_within_step(run)
-        nothing_happens(run)
+        finish_step(run)
         follow_parting(run)
         if friction >= 0:
             events.due[run.program.frictions[friction].starts], events.pending = 1, 1
-        follow_headings(run, i)
+        update_sliding_directions(run, i)
         limit_step(run, i)
         return RUNNING
     if found > 0:
-        return happens(run, i)
-    go_back(run)
+        return go_to_event(run, i)
+    restore_step_start(run)
     if found == -1:
         return NOT_A_NUMBER
     if plan.adaptive == 0:
@@ -166,9 +182,9 @@ def step(run, goal):
 
 
 @compiled
-def jumps_at_output(run):
-    """Move the time across a breakpoint at which an output is due: forces may jump there, and contacts, friction and conditions
-    react before the output is written. Returns whether there was one."""
+def cross_breakpoint_at_output(run):
+    """Move the time across a breakpoint at which an output is due, so that contacts, friction and conditions react to forces that
+    jump there before the output is written. Returns whether there was such a breakpoint."""
     if run.plan.bends.size == 0 or not reaches_breakpoint(run):
         return False
     next_breakpoint(run)
@@ -179,24 +195,26 @@ def jumps_at_output(run):
 
 
 @inlined
-def note_event_energy(run, since):
-    """Take note of the energy that events have changed at the outputs that were written since."""
+def store_event_energy(run, since):
+    """Store the energy added by events at the outputs that were written after output `since`."""
     for i in range(since, run.out.written):
         run.out.by_events[i] = run.events.energy
 
 
 @entry("int64", "int64")
 def march_events(address, budget):
-    """Attempt at most so many steps; write the state at every output time that is reached. Returns a status. With a budget of 0
-    steps contacts that rest at the very start close; with -1 all events that are due now happen, and no time passes."""
+    """Attempt at most `budget` steps; write the state at every output time that is reached. Returns a status.
+
+    A budget of 0 closes the contacts that rest at the start. A budget of -1 fires the events that are due now, without a step.
+    """
     run = at(address)
     if budget < 0:
-        return instant(run) if run.events.pending == 1 else RUNNING
+        return process_instant(run) if run.events.pending == 1 else RUNNING
     out, events = run.out, run.events
     run.state.fresh, run.state.rated = 0, LOST if run.state.rated != 0 else 0
     since = out.written
     write_outputs_within_step(run)
-    note_event_energy(run, since)
+    store_event_energy(run, since)
     if events.beginning > 0:
         status = close_resting_contacts(run)
         if status != RUNNING:
@@ -205,26 +223,26 @@ def march_events(address, budget):
     for _ in range(budget):
         if portion_is_complete(run):
             return FINISHED
-        ring(run)
+        start_clock_instants(run)
         if events.pending == 1:
-            status = instant(run)
+            status = process_instant(run)
             if status != RUNNING and status != ENDED:
                 return status
             if status == RUNNING and events.pending == 1:
                 continue
             ended = status == ENDED
-        if not ended and jumps_at_output(run):
+        if not ended and cross_breakpoint_at_output(run):
             continue
         since = out.written
         goal = write_due_outputs(run)
-        note_event_energy(run, since)
+        store_event_energy(run, since)
         if ended:
             return ENDED
         if outputs_are_complete(run):
             return FINISHED
         since = out.written
-        status = step(run, before(run, goal))
-        note_event_energy(run, since)
+        status = take_step(run, time_before_clock(run, goal))
+        store_event_energy(run, since)
         if status != RUNNING:
             return status
     return RUNNING

@@ -1,4 +1,4 @@
-"""What all parts of a run with events share: how close to zero is zero, which events are looked at, which structure holds.
+"""Tolerances of a run with events, and what its parts share: which events are watched, which structure is active.
 
 A mechanism of any size has the events of its copy of size 1: speeds and residuals are compared in units of their rows (see
 `formulations/algebra/scales.py`), speeds of all kinds as rates [1/s], multipliers of all kinds as forces:
@@ -14,19 +14,19 @@ from ...kernels.compiled import compiled, inlined
 from ...methods.rank_agreement import overall
 from ...methods.vector_functions import copy
 
-# how an event that is due was found; 1 is also "due now"
+# how a due event was found; 1 is also "due now"
 FALLING, RISING, AT_START, FALLING_AGAIN, FLAT, RISING_AGAIN = 1, 2, 3, 4, 5, 6
 
-MANY = 1000  # parts of a step, at most; a fixed step may have a hundred times as many
-NEAR = 1e-12  # of the largest value that a watched function had: closer to zero it is neither positive nor negative
-DECIDED = 1e-7  # likewise for contacts and friction, where all of them were decided together or the structure is soft
-LEAVES = 1e-9  # rate of a function at zero over its largest rate, above which it leaves zero on that side
-LEANS = 1e-6  # cosine of the angle between a watched function and a constraint, from which it determines the side of it
-TIME_ROUNDING = 1e-15  # of the time: what a function changes in that is rounding too
-REBOUND = 1e-11  # height of a rebound over the unit of the row, below which the rest of the rebounds is summed up
-INDEPENDENT = 1e-11  # conditioning of the active rows of a flagged structure, below which they depend on each other
-PASSES = 16  # through an instant, before Python has its turn
-FAR = 1e-6  # residual over its unit, above which a constraint is not engaged
+MANY = 1000  # most parts in which a step is searched; a fixed step may have a hundred times as many
+NEAR = 1e-12  # watched function / its largest value so far, below which it counts as zero
+DECIDED = 1e-7  # the same for contacts and friction that were decided together, or in a soft structure
+LEAVES = 1e-9  # rate of a function at zero / its largest rate, above which it leaves zero
+LEANS = 1e-6  # cosine between the gradients of a watched function and a constraint, from which it gives the side of the impact
+TIME_ROUNDING = 1e-15  # of the time: the change of a function in it counts as rounding
+REBOUND = 1e-11  # height of a rebound / unit of the row, below which no rebound follows
+INDEPENDENT = 1e-11  # conditioning of the active rows of a flagged structure, below which they count as dependent
+PASSES = 16  # events at one instant before the loop returns to Python
+FAR = 1e-6  # residual / its unit, above which a constraint is not engaged
 CRAWL = (
     1e-8  # sliding speed over the largest, both as rates, below which the direction of sliding is held within a step
 )
@@ -78,7 +78,7 @@ def has_independent_rows(run, p):
 
 @compiled
 def is_watched(run, m, p):
-    """Whether an event is looked at; those of clocks happen without."""
+    """True if the function of an event is watched. Events of clocks have none."""
     watch = run.program.events[m]
     if run.events.disabled[m] == 1 or run.events.idle[m] == 1 or watch.period > 0.0:
         return False
@@ -89,22 +89,22 @@ def is_watched(run, m, p):
 
 
 @inlined
-def near(run, m, t, rate):
-    """How close to zero the function of an event is neither positive nor negative; a rate may not exist."""
+def zero_tolerance(run, m, t, rate):
+    """The value of the function of an event below which it counts as zero. Its rate may be nan."""
     coarse = run.events.decided == 1 or run.events.structure == run.structures.soft
     least = DECIDED if coarse and run.program.events[m].undecided_near_zero == 1 else NEAR
     return least * run.events.scale[m] + (TIME_ROUNDING * abs(t * rate) if abs(rate) < 1e300 else 0.0)
 
 
 @inlined
-def resolution(run, i):
-    """Reactions over the largest one, below which they are zero in structure i: more is rounding where rows depend on others."""
+def load_resolution(run, i):
+    """Reaction / largest reaction, below which it counts as zero in structure i."""
     return DECIDED if i == run.structures.soft else NEAR
 
 
 @inlined
-def measure(run, m, x, rate):
-    """Take note of how large the function of an event is, and its rate."""
+def update_scale(run, m, x, rate):
+    """Update the largest value and the largest rate of the function of an event."""
     events = run.events
     if abs(x) < 1e300:
         events.scale[m] = max(events.scale[m], abs(x))
@@ -114,12 +114,12 @@ def measure(run, m, x, rate):
 
 @inlined
 def rounded_rate(run):
-    """The rate against which speeds are rounded: the largest, or the one that what constraints hold would reach [1/s]."""
+    """The rate that speeds are compared with: the largest so far, or the one that bodies would reach without constraints [1/s]."""
     return max(run.events.fastest, run.events.fall)
 
 
 @compiled
-def load_of(run, i):
+def largest_load(run, i):
     """The largest multiplier in the scratch, of a structure, as a force: (1)."""
     largest, units = 0.0, run.program.units
     for k in range(run.kernels[i].rows):
@@ -128,8 +128,8 @@ def load_of(run, i):
 
 
 @inlined
-def progress(source, target):
-    """How far a run is, from one record to another."""
+def copy_progress(source, target):
+    """Copy the progress of a run from one record to another."""
     target.time, target.step, target.longest = source.time, source.step, source.longest
     target.pivot, target.least_pivot = source.pivot, source.least_pivot
     target.position_residual, target.velocity_residual = source.position_residual, source.velocity_residual
@@ -138,8 +138,8 @@ def progress(source, target):
 
 
 @inlined
-def sizes(source, target):
-    """What errors are measured against, from one record to another."""
+def copy_error_scales(source, target):
+    """Copy the scales of errors from one record to another."""
     target.length, target.angle, target.energy = source.length, source.angle, source.energy
     target.speed, target.spin = source.speed, source.spin
     target.linear_rounding, target.angular_rounding = source.linear_rounding, source.angular_rounding
@@ -147,21 +147,21 @@ def sizes(source, target):
 
 
 @compiled
-def keep(run):
-    """Take note of the state before a step."""
+def save_step_start(run):
+    """Store the state before a step."""
     kept, state = run.kept, run.state
     copy(state.xs[state.at], kept.x)
     copy(state.p, kept.p)
-    progress(state, kept)
-    sizes(run.scales, kept)
+    copy_progress(state, kept)
+    copy_error_scales(run.scales, kept)
 
 
 @compiled
-def go_back(run):
-    """Back to the state before the step; the evaluations that it cost stay counted."""
+def restore_step_start(run):
+    """Restore the state before the step. The evaluations stay counted."""
     kept, state = run.kept, run.state
     copy(kept.x, state.xs[state.at])
     copy(kept.p, state.p)
     state.fresh, state.rated = 0, 0
-    progress(kept, state)
-    sizes(kept, run.scales)
+    copy_progress(kept, state)
+    copy_error_scales(kept, run.scales)

@@ -1,8 +1,8 @@
-"""Strikes of users' own events on constraints that hold already.
+"""Strikes of events of the user on constraints that are closed already.
 
-An event that watches the gap of a constraint, φ = φ(g), and strikes it, cannot happen while the constraint holds: g is zero, and
-what is seen of it is rounding. The angle between their gradients shows whether φ is a function of g. Elements that strike
-their own constraints say the same in their modes.
+An event that watches the gap of a constraint, φ = φ(g), and strikes it, cannot fire while the constraint is closed: g is zero but
+for rounding. The angle between their gradients shows whether φ is a function of g. Elements that strike their own constraints
+are watched only while these are open.
 """
 
 from ...kernels import call
@@ -16,7 +16,7 @@ PARALLEL = 1 - 1e-9  # cosine of the angle between the gradients of φ and g, fr
 
 @compiled
 def mark_idle_strikes(run, i):
-    """Mark the events that watch and strike constraints which hold at the present state; ẋ is in the scratch, φ in the trial."""
+    """Mark the events that watch and strike constraints that are closed at present; ẋ is in the scratch, φ in the trial."""
     events, state, s, looked = run.events, run.state, run.scratch, False
     for m in range(events.due.size):
         watch = run.program.events[m]
@@ -25,12 +25,12 @@ def mark_idle_strikes(run, i):
         if not looked:
             call.slots(run.kernels[i], s, state.xs[state.at], state.p, s.xdot, s.lam, run.trial.later)
             looked = True
-        events.idle[m] = 1 if strikes_what_holds(run, m) else 0
+        events.idle[m] = 1 if strikes_closed_constraints(run, m) else 0
 
 
 @compiled
-def strikes_what_holds(run, m):
-    """True if all constraints that event m strikes hold, and its function is one of their gaps, and zero."""
+def strikes_closed_constraints(run, m):
+    """True if all constraints that event m strikes are closed, and its function is a function of their gaps and is zero."""
     watch, p = run.program.events[m], run.state.p
     if not abs(run.trial.phi[VALUE, m]) <= FAR * watch.unit:
         return False

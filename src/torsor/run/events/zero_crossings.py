@@ -1,23 +1,32 @@
-"""Where watched functions pass zero between two samples of a step.
+"""Zero crossings of watched functions between two samples of a step.
 
-A function that has a rate is searched for its extremum where that comes near zero, so that a dip is seen however short it is.
+If the extremum of a function with a rate comes near zero, it is located, so that a dip below zero is found however short it is.
 """
 
 import numpy as np
 
 from ...kernels.compiled import compiled, inlined
 from ...prepare.event_records import LAST_SAMPLE, RATE, VALUE
-from .event_tolerances import AT_START, FALLING, FALLING_AGAIN, FLAT, LEAVES, RISING, RISING_AGAIN, is_watched, near
-from .step_interpolation import dense
+from .event_tolerances import (
+    AT_START,
+    FALLING,
+    FALLING_AGAIN,
+    FLAT,
+    LEAVES,
+    RISING,
+    RISING_AGAIN,
+    is_watched,
+    zero_tolerance,
+)
+from .step_interpolation import evaluate_within_step
 
-TOUCHES = 0.02  # of its size: an extremum further from zero than that is not looked at more closely
-OFF = 1e-3  # of its size: what a function that is held at zero may be off it on the dense output
+TOUCHES = 0.02  # extremum / size of the function, above which it is not located
+OFF = 1e-3  # value / size, up to which a function that stays at zero may differ from it on the dense output
 
 
 @inlined
-def lowest(x0, r0, x1, r1):
-    """Where in (0, 1) the cubic with these values and rates at its ends is least, where it falls first, and its value there;
-    else -1."""
+def minimum_of_cubic(x0, r0, x1, r1):
+    """Place in (0, 1) and value of the minimum of the cubic with these values and rates at its ends; place -1 if there is none."""
     if not (r0 < 0.0 < r1):
         return -1.0, 0.0
     a, b = r0 + r1 - 2 * (x1 - x0), 3 * (x1 - x0) - 2 * r0 - r1  # x0 + r0 z + b z² + a z³
@@ -29,23 +38,23 @@ def lowest(x0, r0, x1, r1):
 
 
 @compiled
-def extremum(run, i, m, sign, low, high, a, b):
-    """Where between two samples a function, times `sign`, dips below zero, as the dense output has it; -1 where it does not."""
+def find_dip(run, i, m, sign, low, high, a, b):
+    """Place between two samples at which a function, times `sign`, is below zero on the dense output; -1 if there is none."""
     step, h = run.step, run.step.span
     x0, r0 = sign * step.samples[a, VALUE, m], sign * h * step.samples[a, RATE, m]
     x1, r1 = sign * step.samples[b, VALUE, m], sign * h * step.samples[b, RATE, m]
     size = max(abs(x0), abs(x1))
     for turn in range(10):
         part = high - low
-        z, least = lowest(x0, part * r0, x1, part * r1)
+        z, least = minimum_of_cubic(x0, part * r0, x1, part * r1)
         if z < 0.0 or least > (TOUCHES * size if turn == 0 else 0.5 * min(x0, x1)):
             return -1.0
         theta = low + z * part
         if not low < theta < high:
             return -1.0
-        dense(run, i, theta, step.phi)
+        evaluate_within_step(run, i, theta, step.phi)
         x, r = sign * step.phi[VALUE, m], sign * h * step.phi[RATE, m]
-        if x < -near(run, m, run.kept.time, step.phi[RATE, m]):
+        if x < -zero_tolerance(run, m, run.kept.time, step.phi[RATE, m]):
             return theta
         if r < 0.0:
             low, x0, r0 = theta, x, r
@@ -56,41 +65,41 @@ def extremum(run, i, m, sign, low, high, a, b):
 
 @inlined
 def stays_zero(run, m):
-    """Whether a function is zero at the start of the step and shows no tendency to leave."""
+    """True if a function and its rate are zero at the start of the step."""
     x, rate = run.step.samples[0, VALUE, m], run.step.samples[0, RATE, m]
-    return abs(x) <= near(run, m, run.kept.time, rate) and not abs(rate) > LEAVES * run.events.speed[m]
+    return abs(x) <= zero_tolerance(run, m, run.kept.time, rate) and not abs(rate) > LEAVES * run.events.speed[m]
 
 
 @compiled
-def start_side(run, m, weak, x):
-    """The side on which a function leaves zero, where it stood at the start of the step; x is a sample after it."""
+def side_after_start(run, m, weak, x):
+    """The side on which a function that was zero at the start of the step leaves zero; x is a later sample."""
     rate = run.step.samples[0, RATE, m]
-    close = near(run, m, run.kept.time, rate)
+    close = zero_tolerance(run, m, run.kept.time, rate)
     if run.program.events[m].rated == 1 and not weak and abs(rate) * run.step.span > close:
         return 1 if rate > 0.0 else -1
     return 1 if x > close else (-1 if x < -close else 0)
 
 
 @compiled
-def crossing(run, m, a, b):
-    """How an event fires between two samples, 0 where it does not."""
+def classify_crossing(run, m, a, b):
+    """How an event fires between two samples: FALLING, RISING …; 0 if it does not."""
     step, watch, t = run.step, run.program.events[m], run.kept.time
     if run.events.parting[m] == 1:
         return 0
     x, side = step.samples[b, VALUE, m], step.sides[m]
     start, rate, weak = step.samples[0, VALUE, m], step.samples[0, RATE, m], stays_zero(run, m)
-    at_zero = abs(start) / near(run, m, t, rate)
-    again = at_zero <= 100 and side * rate >= 0.0 and (watch.rated == 1 or at_zero > 1)  # it has just fired
-    # on the dense output what is held at zero is off it, which has no meaning
+    at_zero = abs(start) / zero_tolerance(run, m, t, rate)
+    again = at_zero <= 100 and side * rate >= 0.0 and (watch.rated == 1 or at_zero > 1)  # its event has just fired
+    # a function that stays at zero differs from it on the dense output, which means nothing
     if weak and b != LAST_SAMPLE and abs(x) < OFF * run.events.scale[m]:
         return 0
-    close = near(run, m, t, step.samples[b, RATE, m])
+    close = zero_tolerance(run, m, t, step.samples[b, RATE, m])
     if side == 0:
-        side = start_side(run, m, weak, x)
+        side = side_after_start(run, m, weak, x)
         if side == -1:
             return AT_START
     elif a == 0 and at_zero <= 1 and not weak and side * rate < 0.0 and (side == 1 or watch.both == 1):
-        return AT_START  # it passes zero just there
+        return AT_START  # it crosses zero at the sample itself
     if side == 1 and x < -close:
         return FALLING_AGAIN if again else FALLING
     if side == 1 and x == 0.0 and watch.condition == 1 and watch.strict == 0:
@@ -102,9 +111,11 @@ def crossing(run, m, a, b):
 
 
 @compiled
-def crossings(run, low, high, a, b, p):
-    """Whether some event fires between two samples: 1, and where it is left with the step; 0 if none does; -1 where a function
-    is no number. Marks the events concerned as due: falling, rising, either of them again, or at the very start."""
+def find_crossings(run, low, high, a, b, p):
+    """Find the events that fire between two samples, and mark them as due with how they fire.
+
+    Returns 1 if there are any (the bracket is stored in the step), 0 if there are none, -1 if a function is not a number.
+    """
     events, found = run.events, 0
     for m in range(events.due.size):
         if not is_watched(run, m, p):
@@ -112,7 +123,7 @@ def crossings(run, low, high, a, b, p):
         if np.isnan(run.step.samples[b, VALUE, m]):
             events.failed = m
             return -1
-        how = crossing(run, m, a, b)
+        how = classify_crossing(run, m, a, b)
         if how != 0:
             events.due[m], found = how, 1
     if found == 1:
@@ -121,21 +132,21 @@ def crossings(run, low, high, a, b, p):
 
 
 @compiled
-def between(run, i, low, high, a, b, p):
-    """As `crossings`, with further samples where functions pass zero and come back."""
+def find_crossings_and_dips(run, i, low, high, a, b, p):
+    """As `find_crossings`, with further samples where functions cross zero and return."""
     n, spare, step = run.events.due.size, 4, run.step
     for _ in range(2 * n):
         split = high
         for m in range(n):
             if run.program.events[m].rated == 1 and is_watched(run, m, p) and not stays_zero(run, m):
                 side = step.sides[m] if step.sides[m] != 0 else 1
-                theta = extremum(run, i, m, side, low, high, a, b)
+                theta = find_dip(run, i, m, side, low, high, a, b)
                 split = theta if 0.0 < theta < split else split
         if split == high:
             break
-        dense(run, i, split, step.samples[spare])
-        found = crossings(run, low, split, a, spare, p)
+        evaluate_within_step(run, i, split, step.samples[spare])
+        found = find_crossings(run, low, split, a, spare, p)
         if found != 0:
             return found
         low, a, spare = split, spare, 9 - spare
-    return crossings(run, low, high, a, b, p)
+    return find_crossings(run, low, high, a, b, p)
