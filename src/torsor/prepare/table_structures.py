@@ -4,6 +4,7 @@ Every constraint that events switch has rows in all kernels; see (5) of `formula
 therefore derives and compiles nothing.
 """
 
+from ..errors import RunError
 from .event_lowering import lower_events
 from .structures import NOWHERE, Structure
 
@@ -47,6 +48,15 @@ class TableStructures:
     def want(self, key, t, q, v, p, dependent=False):
         """The structure that serves this key."""
         return self.known[0]
+
+    def contact_library(self, structure):
+        """Refuse to decide all contacts together: the effect of an impulse at each on all others has no class kernels."""
+        model = self.derivation.model
+        raise RunError(
+            f"model {model.name!r}: its contacts and dry friction cannot be decided one after the other at an instant, and class "
+            "kernels do not decide them together; take formulation='relative' or 'absolute', which derive the whole model",
+            None,
+        )
 
     def restore(self, facts):
         """Restore the structures of a checkpoint: there is but one."""
