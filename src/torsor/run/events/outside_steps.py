@@ -18,9 +18,9 @@ from ...prepare.event_codes import NOT_A_NUMBER
 from ...prepare.event_records import RATE, VALUE, EventRun
 from ..contacts.lift_off import follow_parting
 from ..contacts.stick_slip import SLOW
-from .event_loop import SLIDES, follow_headings, slips
-from .event_tolerances import is_watched, measure, near
-from .step_interpolation import watch
+from .event_loop import SLIDES, find_slipping_friction, update_sliding_directions
+from .event_tolerances import is_watched, update_scale, zero_tolerance
+from .step_interpolation import evaluate_guards
 
 INDICATOR_MARGIN = 4.0  # ε over the distance from zero at which a function is neither positive nor negative
 LEAST_INDICATOR_MARGIN = 1e-13  # ε over the unit of the function, at least
@@ -33,7 +33,8 @@ at = reference(EventRun)
 def margin(run, m, rate):
     """ε of (1) for event m."""
     return max(
-        INDICATOR_MARGIN * near(run, m, run.state.time, rate), LEAST_INDICATOR_MARGIN * run.program.events[m].unit
+        INDICATOR_MARGIN * zero_tolerance(run, m, run.state.time, rate),
+        LEAST_INDICATOR_MARGIN * run.program.events[m].unit,
     )
 
 
@@ -52,7 +53,7 @@ def indicate(address):
     """Compute the indicators at the present state; they are left in `step.phi[0]`. Returns a status."""
     run = at(address)
     state, phi = run.state, run.trial.phi
-    watch(run, run.events.structure, state.time, state.xs[state.at], state.p, run.scratch.xdot, phi)
+    evaluate_guards(run, run.events.structure, state.time, state.xs[state.at], state.p, run.scratch.xdot, phi)
     for m in range(run.events.due.size):
         z = indicator(run, m, phi[VALUE, m], phi[RATE, m])
         if np.isnan(z):
@@ -75,7 +76,7 @@ def accept_step(address):
         x, rate = phi[VALUE, m], phi[RATE, m]
         if not is_watched(run, m, state.p):
             continue
-        measure(run, m, x, rate)
+        update_scale(run, m, x, rate)
         if run.step.phi[0, m] < 0.0:
             events.pending = 1
         elif x > margin(run, m, rate) and (events.side[m] == 0 or run.program.events[m].both == 0):
@@ -83,10 +84,10 @@ def accept_step(address):
     for row in range(3):
         copy(phi[row], events.phi[row])
     follow_parting(run)
-    friction, share = slips(run, i)
+    friction, share = find_slipping_friction(run, i)
     if share > SLIDES:
         events.due[run.program.frictions[friction].starts], events.pending = 1, 1
-    follow_headings(run, i)
+    update_sliding_directions(run, i)
     return RUNNING
 
 
