@@ -26,6 +26,7 @@ def robot_text(model: Model, format: str) -> tuple[str, list[Note]]:
 def export_robot(model: Model, path: str | os.PathLike, format: str | None = None) -> list[Note]:
     """Write a model as a robot file that other programs read, and return notes on what is lost.
 
+    path     of the file, which is replaced
     format   "urdf", "mjcf" or "sdf"; None: by the suffix of the name: .urdf; .xml or .mjcf; .sdf or .world
 
     Written are bodies, joints, springs and dampers on joints, stops, dry friction, relations of joints, motors (joint forces that

@@ -114,6 +114,7 @@ class ExactTouch(Unilateral):
     number                 of the touching point, from 0
     facing                 the normal in the reference configuration, in axes of the first body; (x, y, z) is the normal
                            in axes of which it is the third, so that (3) is smooth unless the normal turns round         [-]
+    friction, static       coefficients of dry friction while the point slides, and while it sticks                     [-]
     """
 
     texts = ("kinds",)

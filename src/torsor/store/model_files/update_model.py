@@ -39,6 +39,9 @@ ADDED = ("parameters", "inputs", "tables", "grounds", "configurations")  # secti
 def update_model(model: Model, path: str | os.PathLike, configurations: Any = None) -> list[str]:
     """Write a model to a YAML file that follows its source, or merge it into one that was written so and edited since.
 
+    path             of the file
+    configurations   starts by name, which the file keeps too; None: there are none
+
     Returns what was changed, added, removed, and what was kept although the import changed.
 
     >>> import torsor as ts
