@@ -59,7 +59,8 @@ ARGUMENTS = {
     "base_speed": "of the rotor, up to which it has all of its torque [rad/s]",
     "loss": "winding resistance over the square of the torque constant, for the temperature [W/(N m)²]",
     "trusted": WORKED_OUT, "counts": WORKED_OUT, "kinds": WORKED_OUT, "sizes": WORKED_OUT, "places": WORKED_OUT,
-    "directions": WORKED_OUT, "formula": WORKED_OUT, "placed": WORKED_OUT, "arm": WORKED_OUT, "arms": WORKED_OUT, "height": WORKED_OUT, "found": WORKED_OUT,
+    "directions": WORKED_OUT, "formula": WORKED_OUT, "placed": WORKED_OUT, "arm": WORKED_OUT, "arms": WORKED_OUT,
+    "height": WORKED_OUT, "found": WORKED_OUT,
 }  # fmt: skip
 
 
