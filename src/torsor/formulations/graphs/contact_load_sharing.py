@@ -34,8 +34,10 @@ def _combinations(f, redundant):
     return ca.vertcat(*[solve(K @ G[k, :].T).T for k in redundant])
 
 
-def _redundant_multipliers(C, c_kept, c_redundant, lam):
-    """λ of the redundant rows: (2).
+def _shared_multipliers(C, c_kept, c_redundant, lam):
+    """λ of the rows in use that share, and of the redundant rows: (2).
+
+    For the rows in use c z is the same as λ₀ − Cᵀ λ_R, without the rounding of that difference: what has c = 0 bears nothing.
 
     C             its columns of the rows in use that share
     c_kept        c of these rows
@@ -47,7 +49,8 @@ def _redundant_multipliers(C, c_kept, c_redundant, lam):
         + C.T @ (C * ca.repmat(c_redundant, 1, C.shape[1]))
         + SHARE_REGULARISATION * ca.SX.eye(C.shape[1])
     )
-    return c_redundant * (C @ ca.solve(ca.densify(A), lam))
+    z = ca.solve(ca.densify(A), lam)
+    return (c_kept + SHARE_REGULARISATION) * z, c_redundant * (C @ z)
 
 
 def spread_over_contacts(f):
@@ -66,8 +69,10 @@ def spread_over_contacts(f):
     c_kept, c_redundant = (ca.vertcat(*[weights[k] / total for k in rows]) for rows in (kept, redundant))
 
     def spread(lam):
-        others = _redundant_multipliers(C[:, positions], c_kept, c_redundant, lam[positions])
-        return ca.vertcat(lam - C.T @ others, others)
+        own, others = _shared_multipliers(C[:, positions], c_kept, c_redundant, lam[positions])
+        found = lam - C.T @ others
+        found[positions] = own
+        return ca.vertcat(found, others)
 
     return spread
 
@@ -92,6 +97,6 @@ def share_friction_loads(f, lam, limit_of):
         c_kept, c_redundant = (
             ca.vertcat(*[limits[id(f.rows[k].constraint)] / total for k in rows]) for rows in (kept, redundant)
         )
-        others = _redundant_multipliers(C[:, positions], c_kept, c_redundant, lam[positions])
+        _, others = _shared_multipliers(C[:, positions], c_kept, c_redundant, lam[positions])
         shared_lam = ca.vertcat(spread(lam - C.T @ others), others)
     return shared_lam
