@@ -6,6 +6,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import torsor as ts
+from torsor.formulations.graphs import contact_load_sharing
 
 G, MASS = 9.81, 2.0
 FORMS = ("absolute", "relative", "woronetz")
@@ -186,3 +187,27 @@ def test_a_load_that_wanders_over_a_table_never_makes_a_leg_pull():
     nothing_pulls(data, feet)
     assert data.sizes["event"] == 4  # four feet touch at the start, none ever leaves
     assert np.abs(forces_of(data, feet).sum(axis=1) - MASS * G - 30).max() < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_shared_loads_add_up_and_contacts_that_bear_nothing_bear_exactly_nothing(seed):
+    """λ_K + Cᵀ λ_R = λ₀, and λ = 0 where c = 0, with no rounding that could pass for a force that pulls."""
+    random = np.random.default_rng(seed)
+    kept, redundant = 3, int(random.integers(3, 6))
+    C, lam = random.normal(size=(redundant, kept)), random.uniform(1.0, 50.0, kept)
+    c_kept, c_redundant = random.uniform(0.1, 0.3, kept), random.uniform(0.1, 0.3, redundant)
+    c_kept[: 1 + seed % 3] = 0.0  # enough others share
+    given = (ca.SX(C), ca.SX(c_kept), ca.SX(c_redundant), ca.SX(lam))
+    own, others = (np.array(ca.DM(x)).ravel() for x in contact_load_sharing._shared_multipliers(*given))
+    np.testing.assert_allclose(own + C.T @ others, lam, rtol=1e-9)
+    assert np.abs(own[c_kept == 0]).max() < 1e-12 * np.abs(lam).max()
+
+
+def test_a_stool_that_is_pulled_up_off_its_middle_comes_to_its_end():
+    """Feet part one after the other; the lift of a foot that bears nothing is not due again and again."""
+    feet = feet_of(7)
+    model, body = stool(feet, centre=(0.05, -0.03))
+    model.add(ts.PointForce("pull", body, force=(0, 0, 3 * MASS * G * ts.time), point=(0.12, -0.2, 0.4)))
+    data = ts.simulate(model, 0.5, outputs=50)
+    assert data.attrs["time_reached"] == 0.5 and data.sizes["event"] < 100
+    nothing_pulls(data, feet)
