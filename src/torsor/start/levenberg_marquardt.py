@@ -29,6 +29,7 @@ class LeastSquares(ABC):
     """Problems (1). Configurations and all that is computed from them have one row per problem."""
 
     has_stops = False  # True if d is not empty: a step onto a stop may leave no gradient
+    longest_step = np.inf  # limit of the step length, beyond which a step might lead to another assembly
 
     @abstractmethod
     def select(self, which):
@@ -64,10 +65,11 @@ def minimise(problem, q, exactly=True):
     exactly   True if only a vanishing residual is of interest: the iteration stops early where it does not vanish
     """
     q, violation = problem.restore_constraints(q)
+    q = q.copy()  # it may be the caller's own array
     values = problem.evaluate(q)
     cost = np.where(violation <= RESIDUAL_ZERO, problem.cost(*values), np.inf)
     nu = np.full(len(q), 1.0)
-    limit = np.full(len(q), STEP_LIMIT)
+    limit = np.full(len(q), min(STEP_LIMIT, problem.longest_step))
     alive = np.flatnonzero(violation <= RESIDUAL_ZERO)
     stuck = np.zeros(len(q), int)
     factor = 1 if exactly else LEAST_SQUARES_FACTOR
@@ -88,6 +90,7 @@ def minimise(problem, q, exactly=True):
             old[alive[better]] = x[better]
         nu[alive] = np.clip(nu[alive] * np.where(better, np.where(long, 1.0, 0.2), 5.0), 1e-12, 1e8)
         limit[alive] *= np.where(better, np.where(long, 2.0, 1.0), np.where(long, 0.25, 1.0))
+        limit = np.minimum(limit, problem.longest_step)
         idle = ~better | (new > before * (1 - (1e-3 if exactly else 1e-13)))
         arrived = size <= RESIDUAL_ZERO if part.has_stops else True
         flat = (slope <= GRADIENT_ZERO * np.sqrt(before)) & arrived | (size <= RESIDUAL_ROUNDING)

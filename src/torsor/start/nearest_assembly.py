@@ -10,12 +10,17 @@ import numpy as np
 from .levenberg_marquardt import LeastSquares, constrained_step, minimise
 
 
+LONGEST_SEARCH_STEP = 0.3  # rad, or lengths divided by the size of the model
+
+
 class NearestAssembly(LeastSquares):
     """The problem (1), as the only row of its kind.
 
     continuation     gives residuals and derivatives of the coordinates
     targets, fixed   coordinates by index: values to approach, and values to keep
     """
+
+    longest_step = LONGEST_SEARCH_STEP
 
     def __init__(self, continuation, t, p, targets, fixed):
         self.continuation, self.examiner, self.t, self.p = continuation, continuation.examiner, t, p
