@@ -22,7 +22,7 @@ _TABLE: dict[str, dict[str, Any]] = {}
 _HOMES = {  # folders, or files, whose classes register themselves, by kind
     "action": ["events.actions", "run.events.actions"], "backend": ["kernels.backends"], "case": ["cases"], "constraint": ["joints",
     "constraints", "forces"],
-    "force": ["forces"], "format": ["exchange", "exchange.sdf", "store.model_files.yaml_format", "cad.step_format"],
+    "force": ["forces"], "format": ["exchange", "exchange.sdf.sdf_format", "store.model_files.yaml_format", "cad.step_format"],
     "formulation": ["formulations"], "group": ["lie"],
     "integrator": ["methods.integrators"], "joint": ["joints"], "projection": ["methods.projections"],
     "rule": ["constraints", "forces", "events", "fmus.fmu"],

@@ -65,7 +65,7 @@ ELEMENTS = [
     for kind in ("joint", "constraint", "force", "rule")
     for key, cls in ts.registered(kind).items()
     for f in fields(cls)
-    if f.name not in ("placed", "arm", "arms", "height", "trusted", "kinds", "sizes", "places", "counts")
+    if f.name not in ("placed", "arm", "arms", "height", "trusted", "kinds", "sizes", "places", "counts", "directions")
     and not (key == "gravity")
     and cls.variants
 ]

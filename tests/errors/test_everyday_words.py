@@ -95,7 +95,7 @@ def test_it_is_told(call):
 COMMANDS = {
     "run pendulum --set n=1 --set n=2": "--set n: it is given twice, as 1 and as 2",
     "run pendulum --start hinge": "--start hinge: there is no such file; values are written as in hinge=0.3",
-    "run measured.csv --until 1": "'measured.csv' is no model: give a case, or a Python, YAML, URDF or MJCF file, or a component",
+    "run measured.csv --until 1": "'measured.csv' is no model: give a case, or a Python, YAML, URDF, MJCF, SDF or CAD file",
 }
 
 

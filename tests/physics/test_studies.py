@@ -186,7 +186,7 @@ def test_a_study_that_is_interrupted_returns_what_it_has(model, tmp_path, monkey
 
 
 def test_results_that_do_not_fit_in_memory_are_refused_at_once(model, monkeypatch):
-    monkeypatch.setattr(job_dispatch, "memory", lambda: 1e9)
+    monkeypatch.setattr(job_dispatch, "machine_memory", lambda: 1e9)
     with pytest.raises(
         ts.OptionError, match=r"of 200000 runs would take \d+\.\d GB: give `reduce`, `keep` or fewer `outputs`"
     ):

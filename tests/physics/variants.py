@@ -98,6 +98,7 @@ def inactive(seed, rng, one, two, options):
     first, second = (other.model.bodies[k] for k in rng.choice(len(other.model.bodies), 2, replace=False))
     slender = [j for j in other.joints if j.dof == 1] or other.joints
     scene = {"first": first, "second": second, "body": second, "joint": slender[rng.integers(len(slender))]}
+    scene["other"] = slender[rng.integers(len(slender))]
     words = []
     for k, cls in enumerate(rng.choice(KINDS, 3, replace=False)):
         try:

@@ -9,7 +9,6 @@ import numpy as np
 
 from .levenberg_marquardt import LeastSquares, constrained_step, minimise
 
-
 LONGEST_SEARCH_STEP = 0.3  # rad, or lengths divided by the size of the model
 
 

@@ -1,5 +1,6 @@
 """What all elements on a path of a cable share."""
 
+import operator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -53,7 +54,7 @@ class OnPath:
         if given.counts is None:
             return
         try:
-            bearings, slips = (range(int(n)) for n in given.counts)
+            bearings, slips = (range(operator.index(n)) for n in given.counts)
         except (TypeError, ValueError):
             raise ModelError(f"{given.owner}: counts is {WORKED_OUT}") from None
         fill_in(self, bearings=tuple(Memory(f"{self.name}.bearing{k}") for k in bearings))

@@ -30,6 +30,12 @@ def is_exact(first, second):
     return first == second == "capsule"
 
 
+def refuse_static_alone(contact: Any) -> None:
+    """Refuse a coefficient of sticking without one of sliding."""
+    if contact.friction is None and contact.static is not None:
+        raise ModelError(f"{contact.owner}: `static` is given without `friction`")
+
+
 @register("exact-contact")
 @dataclass(frozen=True, eq=False)
 class ExactContact(ShapePair):
@@ -61,11 +67,10 @@ class ExactContact(ShapePair):
     static: Number | None = field(default=None, kw_only=True)
 
     def attach(self) -> Self:
-        if self.friction is None and self.static is not None:
-            raise ModelError(f"{self.owner}: `static` is given without `friction`")
+        refuse_static_alone(self)
         return self.keep_shapes()
 
-    def check_kinds(self, found):
+    def check_kinds(self, found: list[Any]) -> None:
         super().check_kinds(found)
         first, second = (shape.kind for shape in found)
         if not is_exact(first, second):
@@ -143,7 +148,9 @@ class ExactTouch(Unilateral):
     def attach(self) -> Self:
         if self.kinds is None or self.sizes is None or self.places is None:
             raise ModelError(f"{self.owner}: kinds, sizes and places are worked out by ts.ExactContact: add that")
-        return fill_in(self, **self._pair().keep_shapes().numbers())
+        refuse_static_alone(self)
+        facing = tuple(quantity.numbers(quantity.unit(self.facing, "facing", self.owner)).ravel().tolist())
+        return fill_in(self, facing=facing, **self._pair().keep_shapes().numbers())
 
     def _pair(self):
         return ExactContact(self.name, self.first, self.second, kinds=self.kinds, sizes=self.sizes, places=self.places)

@@ -82,7 +82,7 @@ class ShapePair(Force):
             )
         return found[0]
 
-    def check_kinds(self, found):
+    def check_kinds(self, found: list[Any]) -> None:
         for shape in found:
             if shape.kind not in SURFACES:
                 raise ModelError(
