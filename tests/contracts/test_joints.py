@@ -182,8 +182,9 @@ def test_constants_that_differ_in_the_last_digit_are_not_confused():
 def test_a_sequence_of_motions_is_the_pose(joint):
     """Hinges, slides, screws and balls one after the other, with the coordinates of the joint, move as the joint does."""
     sequence = joint.sequence()
-    if sequence is None:
-        pytest.skip("is no sequence of elementary motions")
+    if sequence is None:  # a joint of a user need not have one
+        assert not type(joint).__module__.startswith("torsor.")
+        return
     for q in samples(joint):
         H, left = ca.SX.eye(4), list(q)
         for step in sequence:

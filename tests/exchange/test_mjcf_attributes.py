@@ -110,13 +110,13 @@ NAMED = {
 
 @pytest.mark.parametrize("element, text", [(element, text) for element, texts in NAMED.items() for text in texts])
 def test_what_is_not_simulated_is_named_with_its_line(element, text, tmp_path):
-    try:
-        found, own, theirs = read_both(tmp_path, text)
-    except ValueError as error:  # another version of MuJoCo
-        pytest.skip(str(error))
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    found = ts.read(path, actuators=True)
     notes = [note for note in found.report if note.element == element]
     assert len(notes) == 1 and re.search(r"model\.xml:\d+$", notes[0].where), [str(note) for note in found.report]
     if "disable" in text:
+        found, own, theirs = read_both(tmp_path, text)
         np.testing.assert_allclose(own, theirs, rtol=1e-10)
         assert not found.model.declared_inputs
 
